@@ -12,9 +12,9 @@ chosen = layout.open_page(
 show.about("overview")
 
 with show.problems():
-    runs = resources.ask(queries.runs)
+    runs = resources.ask_store(queries.runs)
     if (runs["status"] == "complete").any():
-        asked = resources.ask(queries.runs_of, "accuracy", chosen.model, chosen.benchmark)
+        asked = resources.ask_store(queries.runs_of, "accuracy", chosen.model, chosen.benchmark)
         if (asked["status"] == "complete").any():
             name = layout.model_title(chosen.model)
             layout.link_to(
@@ -22,7 +22,7 @@ with show.problems():
                 model=chosen.model, benchmark=chosen.benchmark, verdict="wrong", order="smallest margin",
             )  # fmt: skip
         gallery.draw_gallery()
-        undecided.tell(list(resources.ask(queries.headline)["run_id"]))
+        undecided.draw_undecided_note(list(resources.ask_store(queries.headline)["run_id"]))
         numbers = st.expander("The numbers behind the figures", key="overview:numbers", on_change="rerun")
         if numbers.open:
             with numbers:

@@ -73,4 +73,4 @@ with show.problems():
     else:
         priming_statistics.beside_the_paper(chosen, run_id)
     if run_id:
-        priming_run.tell(run_id)
+        priming_run.draw_run_remarks(run_id)

@@ -26,8 +26,8 @@ with show.problems():
                 label_visibility="collapsed",
             )  # fmt: skip
         if view == LEARNED:
-            trajectory_instances.draw_learned(chosen, resources.ask(trajectory_queries.runs))
+            trajectory_instances.draw_learned(chosen, resources.ask_store(trajectory_queries.runs))
         elif view == ONE:
-            trajectory_one.draw_one(chosen, resources.ask(trajectory_queries.runs))
+            trajectory_one.draw_one(chosen, resources.ask_store(trajectory_queries.runs))
         else:
             trajectory_findings.draw_findings(chosen, row)

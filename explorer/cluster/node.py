@@ -56,7 +56,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadePart:
     """A part whose tables are written: table → SHA-256 of its file, and how long it took."""
 
     hashes: dict[str, str]
@@ -83,13 +83,13 @@ class NodeWorker:
         """Data and model loaded, and a place to write found."""
         return _plainly(self._prepare)
 
-    def do(self, first: int, last: int) -> Made | Fault:
+    def make_part(self, first: int, last: int) -> MadePart | Fault:
         """The part's tables, written to the run's folder or the bucket."""
-        return _plainly(lambda: self._do(first, last))
+        return _plainly(lambda: self._make_part(first, last))
 
     def summarize(self, total: int) -> list[dict[str, Any]] | Fault:
         """The study's findings from the parts of all `total` instances."""
-        return _plainly(lambda: self._conclude(total))
+        return _plainly(lambda: self._summarize(total))
 
     def _prepare(self) -> Ready:
         spec = specs.from_json(self.job.spec)
@@ -119,7 +119,7 @@ class NodeWorker:
             )
         return folder
 
-    def _do(self, first: int, last: int) -> Made:
+    def _make_part(self, first: int, last: int) -> MadePart:
         started = time.monotonic()
         tables = part.tables(self.work, first, last, lambda done, total: None)
         hashes = self.folder.write_tables(first, last, tables)
@@ -127,9 +127,9 @@ class NodeWorker:
             path = self.folder.parts / table / f"{part_name(first, last)}.parquet"
             self.bucket.send(path, path.relative_to(self.folder.path).as_posix())  # type: ignore[union-attr]
             path.unlink()
-        return Made(hashes, time.monotonic() - started)
+        return MadePart(hashes, time.monotonic() - started)
 
-    def _conclude(self, total: int) -> list[dict[str, Any]]:
+    def _summarize(self, total: int) -> list[dict[str, Any]]:
         if self.bucket is not None:
             buckets.pull(self.bucket, self.folder)
         deadline = time.monotonic() + PATIENCE
@@ -138,7 +138,7 @@ class NodeWorker:
                 raise RunError(f"{platform.node()} does not see the instances from {missing[0][0]} on. Resume the run.")
             time.sleep(0.5)
         try:
-            return self.work.recipe.conclude(self.work.spec, self.work.resources, self.folder)
+            return self.work.recipe.summarize_run(self.work.spec, self.work.resources, self.folder)
         finally:
             if self.bucket is not None:
                 shutil.rmtree(self.folder.path, ignore_errors=True)

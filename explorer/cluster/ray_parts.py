@@ -22,7 +22,7 @@ import ray
 import ray.exceptions
 
 from explorer import stopping
-from explorer.cluster.node import Fault, Job, Made, NodeWorker, Ready
+from explorer.cluster.node import Fault, Job, MadePart, NodeWorker, Ready
 from explorer.errors import RunError
 from explorer.runs import bucket as buckets
 from explorer.runs import part
@@ -132,7 +132,7 @@ class _Crew:
             self._hire()
             while self.todo and self.free:
                 member = self.free.pop(0)
-                self._give(member, self._next_part(member))
+                self._assign(member, self._next_part(member))
             self._await_answers()
 
     def summarize(self) -> list[dict[str, Any]]:
@@ -141,7 +141,7 @@ class _Crew:
             if not self.free:
                 self._hire()
             elif not any(task == SUMMARIZE for _, task in self.busy.values()):
-                self._give(self.free.pop(0), SUMMARIZE)
+                self._assign(self.free.pop(0), SUMMARIZE)
             findings = self._await_answers("concluding")
             if findings is not None:
                 return findings
@@ -160,7 +160,7 @@ class _Crew:
         while len(self.free) + len(self.busy) < max(1, wanted):
             self.hired += 1
             member = _Member(self.hired, self.make.remote(self.job), self.size)
-            self._give(member, PREPARE)
+            self._assign(member, PREPARE)
 
     def _next_part(self, member: _Member) -> tuple[int, int]:
         first, last = self.todo.popleft()
@@ -173,9 +173,9 @@ class _Crew:
             self.todo.appendleft((end + 1, last))
         return first, end
 
-    def _give(self, member: _Member, task: Task) -> None:
+    def _assign(self, member: _Member, task: Task) -> None:
         if isinstance(task, tuple):
-            answer = member.actor.do.remote(*task)
+            answer = member.actor.make_part.remote(*task)
         else:
             answer = (
                 member.actor.prepare.remote() if task == PREPARE else member.actor.summarize.remote(self.meter.total)
@@ -200,7 +200,7 @@ class _Crew:
                 raise RunError(given.message)
             if isinstance(given, Ready):
                 self._welcome(member, given)
-            elif isinstance(given, Made) and isinstance(task, tuple):
+            elif isinstance(given, MadePart) and isinstance(task, tuple):
                 self._store(member, task, given)
             else:
                 findings = given
@@ -220,7 +220,7 @@ class _Crew:
         self.say(f"{member.name} is ready (process {ready.pid}{f', {device}' if device else ''})")
         self.meter.restart()
 
-    def _store(self, member: _Member, task: tuple[int, int], made: Made) -> None:
+    def _store(self, member: _Member, task: tuple[int, int], made: MadePart) -> None:
         first, last = task
         if self.bucket is None:
             self._see(task, made)
@@ -235,7 +235,7 @@ class _Crew:
             self.ahead = False
             self.meter.restart()
 
-    def _see(self, task: tuple[int, int], made: Made) -> None:
+    def _see(self, task: tuple[int, int], made: MadePart) -> None:
         """Waits until the files of a part are seen here as the node wrote them; a network disk may take a while."""
         name = f"{task[0]:09d}-{task[1]:09d}.parquet"
         deadline = time.monotonic() + PATIENCE

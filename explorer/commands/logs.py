@@ -12,7 +12,7 @@ from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.logs.log import Log
-    from explorer.studies.imported.log import Kept
+    from explorer.studies.imported.log import StoredLog
 
 MAX_PRINTED = 10  # lines left out that are printed one by one
 EPILOG = """A file is lm-evaluation-harness's samples_TASK_DATE.jsonl (run it with --log_samples; the results_DATE.json
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     return 1 if any("error" in row for row in answers) else 0
 
 
-def _report_import(log: Log, stored: Kept) -> None:
+def _report_import(log: Log, stored: StoredLog) -> None:
     for remark in log.remarks:
         common.report(remark)
     for dropped in stored.dropped[:MAX_PRINTED]:
@@ -77,7 +77,7 @@ def _report_import(log: Log, stored: Kept) -> None:
         common.report(f"{figure.metric} is {figure.told:.6g} in the log's results, {same}")
 
 
-def _as_json(path: Path, log: Log, stored: Kept) -> dict[str, Any]:
+def _as_json(path: Path, log: Log, stored: StoredLog) -> dict[str, Any]:
     return {
         "file": str(path),
         "run_id": stored.folder.run_id,

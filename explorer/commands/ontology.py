@@ -41,7 +41,7 @@ def import_predictions(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.ontologies.load import ONTOLOGIES, load
     from explorer.ontologies.predictions import ontology_in, read_predictions
     from explorer.resources import Resources
-    from explorer.studies.imported.predictions import both, store_predictions
+    from explorer.studies.imported.predictions import released_and_corrected, store_predictions
 
     if not args.model_name.strip():
         raise UsageError("--model-name is empty, expected the name of the model that answered. Give its name.")
@@ -60,7 +60,7 @@ def import_predictions(args: argparse.Namespace, settings: Settings) -> int:
         )
     if repeated := len(predictions.concepts) - len({concept.id for concept in predictions.concepts}):
         common.report(f"{repeated:,} of the rows of {args.file.name} repeat an id above them; every row counts.")
-    released, corrected = both(predictions, args.after_prefix, args.seed)
+    released, corrected = released_and_corrected(predictions, args.after_prefix, args.seed)
     name = args.ontology if args.ontology in ONTOLOGIES else Path(args.ontology).stem
     folder = store_predictions(
         predictions,

@@ -85,7 +85,7 @@ def _lacking(chosen: list[Planned], resources: Resources) -> list[Planned]:
     """Those that the file which comes along does not hold; without its model or benchmark a run is passed over."""
     from explorer.results import precomputed_add
 
-    known = precomputed_add.held(PRECOMPUTED) if PRECOMPUTED.is_file() else set()
+    known = precomputed_add.stored_run_ids(PRECOMPUTED) if PRECOMPUTED.is_file() else set()
     lacking = []
     for planned in chosen:
         with contextlib.suppress(ExplorerError):
@@ -231,7 +231,7 @@ def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
 
     folders = [RunFolder.find(settings.runs, run_id) for run_id in args.runs]
     if not args.runs:
-        known = precomputed_add.held(args.out) if args.add and args.out.is_file() else set()
+        known = precomputed_add.stored_run_ids(args.out) if args.add and args.out.is_file() else set()
         folders = [folder for folder in _finished(settings, args.add) if folder.run_id not in known]
     size = (precomputed_add.add if args.add else precomputed.pack)(folders, args.out)
     if size > precomputed.LARGEST:

@@ -88,20 +88,20 @@ def run_sweep(
     if args.dry_run:
         _print_members(args, planned, [sweep_file.NOT_STARTED] * len(planned.members))
         return 0
-    planned = sweep_file.keep(settings, planned)
+    planned = sweep_file.store_sweep(settings, planned)
     if args.detach:
         return _start(planned, args, settings)
-    return _do(planned, args, settings)
+    return _run_planned(planned, args, settings)
 
 
 def work_on(planned: Sweep, settings: Settings) -> int:
     """What the background process of a sweep does."""
-    return _do(planned, None, settings)
+    return _run_planned(planned, None, settings)
 
 
 def resume(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """Does what is left of every run of the sweep."""
-    return _start(planned, args, settings) if args.detach else _do(planned, args, settings)
+    return _start(planned, args, settings) if args.detach else _run_planned(planned, args, settings)
 
 
 def cancel(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
@@ -169,14 +169,14 @@ def _zip(archive: Any, folder: Any, settings: Settings, path: Path) -> None:
         archive.pack(folder, file, settings)
 
 
-def _do(planned: Sweep, args: argparse.Namespace | None, settings: Settings) -> int:
+def _run_planned(planned: Sweep, args: argparse.Namespace | None, settings: Settings) -> int:
     from explorer.resources import Resources
     from explorer.runs.request import make_spec
     from explorer.runs.worker import work
 
     resources = Resources(settings, work_here.preparation_lines())
 
-    def make(member: Member) -> Any:
+    def spec_of_member(member: Member) -> Any:
         return make_spec(
             resources, study=planned.study, model=member.model, benchmark=member.benchmark, seed=member.seed,
             **planned.request,
@@ -191,7 +191,7 @@ def _do(planned: Sweep, args: argparse.Namespace | None, settings: Settings) -> 
 
     resources.keeps_process = True  # a model is loaded once for all its runs, which come one after another
     try:
-        planned, statuses = sweep_file.do(settings, planned, resources, make, do_run, common.report)
+        planned, statuses = sweep_file.run_members(settings, planned, resources, spec_of_member, do_run, common.report)
     finally:
         resources.end_process()
     if args is not None:

@@ -24,9 +24,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def place_from(args: argparse.Namespace) -> Where | None:
     """The place that the flags name, checked; none where no flag was given."""
-    from explorer.runs.where import Where, checked
+    from explorer.runs.where import Where, checked_place
 
     if args.cluster is None and not (args.to or args.workers or args.cpus):
         return None
     cluster = args.cluster if args.cluster not in (None, "here") else ""
-    return checked(Where(cluster, args.to, args.workers, args.cpus))
+    return checked_place(Where(cluster, args.to, args.workers, args.cpus))

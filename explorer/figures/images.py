@@ -87,7 +87,7 @@ def _render(figure: go.Figure, format: str) -> bytes:
     with _ONE_AT_A_TIME:
         _failure.clear()
         try:
-            return _in_a_thread(lambda: asyncio.run(_ask(figure, options, program)))
+            return _in_a_thread(lambda: asyncio.run(_render_page(figure, options, program)))
         except Exception as error:  # what can go wrong in a browser has no common class
             fault = " ".join(str(error).split())[:160] or type(error).__name__
             _failure["sentence"] = (
@@ -96,7 +96,7 @@ def _render(figure: go.Figure, format: str) -> bytes:
             raise UsageError(_failure["sentence"]) from error
 
 
-async def _ask(figure: go.Figure, options: dict[str, Any], program: Path) -> bytes:
+async def _render_page(figure: go.Figure, options: dict[str, Any], program: Path) -> bytes:
     import kaleido
 
     # Without MathJax, which would be fetched from the web.
@@ -109,13 +109,13 @@ def _in_a_thread(work: Callable[[], bytes]) -> bytes:
     """What `work` gives, done in a thread of its own, since the caller's may have a loop running."""
     results: list[Any] = []
 
-    def do() -> None:
+    def run_work() -> None:
         try:
             results.append(work())
         except BaseException as error:
             results.append(error)
 
-    thread = threading.Thread(target=do, name="figure")
+    thread = threading.Thread(target=run_work, name="figure")
     thread.start()
     thread.join()
     if isinstance(results[0], BaseException):

@@ -115,7 +115,7 @@ def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = o
             _check_files(unpacked, path.name)
             _check_parts(unpacked, path.name)
             if target.exists():
-                return _known(RunFolder(target), unpacked), False
+                return _complete_stored_run(RunFolder(target), unpacked), False
             _sign(unpacked, path)
             keep(work, target)
         return RunFolder(target), True
@@ -128,7 +128,7 @@ def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = o
 
 def _spec(unpacked: RunFolder, name: str) -> RunSpec:
     try:
-        return unpacked.asked()
+        return unpacked.stored_spec()
     except RunError as error:
         raise RunError(
             f"The spec.json in {name} is not a run's spec, or of another version ({_reason(error)}). Export the run "
@@ -270,7 +270,7 @@ def _check_parts(unpacked: RunFolder, archive_name: str) -> None:
     """Every part is whole, as its mark says, and holds rows of its table."""
     named: set[Path] = set()
     seen: set[str] = set()
-    study = unpacked.asked().study
+    study = unpacked.stored_spec().study
     try:
         for done in sorted(unpacked.parts.glob("*.done")):
             mark = unpacked.mark(done.stem)
@@ -310,7 +310,7 @@ def _refuse_packed(unpacked: RunFolder, archive_name: str) -> None:
         )
 
 
-def _known(stored: RunFolder, unpacked: RunFolder) -> RunFolder:
+def _complete_stored_run(stored: RunFolder, unpacked: RunFolder) -> RunFolder:
     if len(stored.finished()) and stored.progress().status == "complete":
         return stored
     if why := stored.kept_from_us() or sharing.kept_within(stored.path):

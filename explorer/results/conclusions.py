@@ -15,10 +15,10 @@ from explorer.studies.sentences import About
 
 def of_run(run: Run) -> list[str]:
     """What a run on this machine, or one that came along, found; empty where nothing can be said of it."""
-    return sentences.sentences(run.spec.study, run.read("findings"), about(run.spec))
+    return sentences.sentences(run.spec.study, run.read("findings"), subject_of(run.spec))
 
 
-def about(spec: RunSpec) -> About:
+def subject_of(spec: RunSpec) -> About:
     """What the findings of a run are of."""
     from explorer.figures.models import model_title
 

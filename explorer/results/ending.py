@@ -74,12 +74,12 @@ def import_archive(path: Path, resources: Resources) -> tuple[RunFolder, bool]:
     Where its rows cannot be stored nothing of it stays.
     """
 
-    return archive.unpack(path, resources.settings, lambda work, target: place(resources, work, target))
+    return archive.unpack(path, resources.settings, lambda work, target: store_finished(resources, work, target))
 
 
 # Where a run of that id lies already (broken off, or damaged), it is moved aside into the new folder rather than
 # deleted: if the rows cannot be stored, it goes back, and an import that fails changes nothing.
-def place(resources: Resources, work: Path, target: Path) -> None:
+def store_finished(resources: Resources, work: Path, target: Path) -> None:
     """Moves a run that was made elsewhere to its place and stores its rows; where they cannot be, it is no run here."""
     settings = resources.settings
     settings.runs.mkdir(parents=True, exist_ok=True)

@@ -49,10 +49,10 @@ def read(folder: Run, table: str) -> pd.DataFrame:
     frame = folder.read(table)
     if table == "findings":
         frame = many_tests.with_families(frame, folder.spec.study)
-    return _marked(frame, folder.spec) if table in ("findings", "counts", "measures") else frame
+    return _with_index_mark(frame, folder.spec) if table in ("findings", "counts", "measures") else frame
 
 
-def _marked(frame: pd.DataFrame, spec: RunSpec) -> pd.DataFrame:
+def _with_index_mark(frame: pd.DataFrame, spec: RunSpec) -> pd.DataFrame:
     """The rows with where a run's n-grams were counted; ‡ where that is not, or not known to be, the model's data."""
     counted = counted_in(spec)
     return frame.assign(counted_in=f"{counted['index']} {counted['mark']}".strip()) if counted else frame
@@ -90,7 +90,7 @@ def by_instance(folder: Run) -> pd.DataFrame:
     instances = folder.read("instances")
     texts = pd.DataFrame([_texts(payload) for payload in instances["payload"]], index=instances.index)
     frame = pd.concat([instances.drop(columns=["payload"]), texts], axis=1).rename(columns={"grp": "group"})
-    frame = _marked(frame, folder.spec)
+    frame = _with_index_mark(frame, folder.spec)
     measures = folder.read("measures")
     if measures.empty:
         return frame
@@ -98,7 +98,9 @@ def by_instance(folder: Run) -> pd.DataFrame:
     wide = measures.pivot_table(
         index="instance_id", columns="column", values="value", aggfunc="first", dropna=False, sort=False
     )
-    reasons = measures[measures["reason"].fillna("") != ""].groupby("instance_id", sort=False)["reason"].agg(_joined)
+    reasons = (
+        measures[measures["reason"].fillna("") != ""].groupby("instance_id", sort=False)["reason"].agg(_join_reasons)
+    )
     return frame.merge(wide, left_on="instance_id", right_index=True, how="left").merge(
         reasons.rename("reason"), left_on="instance_id", right_index=True, how="left"
     )
@@ -114,7 +116,7 @@ def _column_names(measures: pd.DataFrame) -> pd.Series:
     return names.where(~has_option, names + "/option=" + measures["option"].astype(str))
 
 
-def _joined(reasons: pd.Series) -> str:
+def _join_reasons(reasons: pd.Series) -> str:
     return "; ".join(dict.fromkeys(reasons))
 
 

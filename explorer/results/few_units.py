@@ -20,7 +20,7 @@ _UNITS = f"""
 """
 
 
-def held(select: str) -> str:
+def without_few_units(select: str) -> str:
     """The query whose findings have no interval, and no p over the same units, where these are fewer than five.
 
     What a run stored stays as it is in its files; this is what every page, export and command reads.

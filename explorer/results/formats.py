@@ -52,7 +52,7 @@ def _parquet(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
 
 def _jsonl(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
     for row in frame.to_dict(orient="records"):
-        line = json.dumps({str(key): plain(value) for key, value in row.items()}, ensure_ascii=False, default=str)
+        line = json.dumps({str(key): plain_value(value) for key, value in row.items()}, ensure_ascii=False, default=str)
         file.write(line.encode("utf-8", "replace") + b"\n")
 
 
@@ -96,12 +96,12 @@ def as_bytes(frame: pd.DataFrame, format: str, **options: Any) -> bytes:
     return file.getvalue()
 
 
-def plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """The value as JSON has it: arrays as lists, gaps as None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain_value(item) for item in value]
     if value is pd.NA or value is pd.NaT or value is None or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return value
@@ -128,12 +128,12 @@ def _holds_lists(column: pd.Series) -> bool:
 
 
 def _as_json(value: Any) -> str | None:
-    json_value = plain(value)
+    json_value = plain_value(value)
     return None if json_value is None else json.dumps(json_value, ensure_ascii=False)
 
 
 def _worded(value: Any) -> str | None:
-    json_value = plain(value)
+    json_value = plain_value(value)
     if json_value is None:
         return None
     text = json_value if isinstance(json_value, str) else json.dumps(json_value, ensure_ascii=False, default=str)

@@ -29,7 +29,7 @@ def mean_of_all(value: str, among: str) -> str:
     return f"CASE WHEN {gaps} = 0 THEN avg({value}) FILTER ({among}) END"
 
 
-def _whole(*names: str, where: str = "(condition IS NULL OR condition = 'original') AND setting IS NULL") -> str:
+def _of_whole(*names: str, where: str = "(condition IS NULL OR condition = 'original') AND setting IS NULL") -> str:
     """A measure of the whole instance."""
     return f"""
         SELECT instance_id, max(value) AS value
@@ -147,17 +147,17 @@ COUNTED = ("popularity", "perturbation")
 
 MEASURES: Mapping[str, Measure] = {
     "correct": Measure(
-        "Correct", "0 or 1, a tie 0.5", "more often right", SCORED, _whole("correct"),
+        "Correct", "0 or 1, a tie 0.5", "more often right", SCORED, _of_whole("correct"),
     ),
     "margin": Measure(
-        "Margin", "nats", "surer of the right option", SCORED, _whole("margin", "logprob"),
+        "Margin", "nats", "surer of the right option", SCORED, _of_whole("margin", "logprob"),
     ),
     "ips": Measure(
         "Popularity (IPS)", "1 to 10", "n-grams more frequent in the corpus", COUNTED, _of_gold("ips"), of_text=True,
     ),
     "relative_difference": Measure(
         "Popularity, relative difference", "share", "right option more popular than the others", COUNTED,
-        _whole("relative_difference"), of_text=True,
+        _of_whole("relative_difference"), of_text=True,
     ),
     "swaps": Measure(
         "Swapped words", "words", "more words swapped", ("perturbation",), _perturbed("swaps"), of_text=True,
@@ -222,26 +222,26 @@ MEASURES: Mapping[str, Measure] = {
         """,
     ),
     "known": Measure(
-        "ID known", "0 or 1", "the answer is the right ID", ("ontology",), _whole("correct", where="TRUE"),
+        "ID known", "0 or 1", "the answer is the right ID", ("ontology",), _of_whole("correct", where="TRUE"),
     ),
     "web_count": Measure(
         "Web count", "log10 of 1 + hits", "concept more popular", ("ontology",),
-        f"SELECT instance_id, log10(1 + value) AS value FROM ({_whole('web_count', where='TRUE')})", of_text=True,
+        f"SELECT instance_id, log10(1 + value) AS value FROM ({_of_whole('web_count', where='TRUE')})", of_text=True,
     ),
     "label_jaccard": Measure(
         "Label overlap of a wrong ID", "Jaccard", "wrong ID nearer by its label", ("ontology",),
-        _whole("label_jaccard", where="TRUE"),
+        _of_whole("label_jaccard", where="TRUE"),
     ),
     "id_levenshtein": Measure(
         "Edits from a wrong ID", "edits", "wrong ID further away", ("ontology",),
-        _whole("id_levenshtein", where="TRUE"),
+        _of_whole("id_levenshtein", where="TRUE"),
     ),
     "gold_logprob": Measure(
         "Log-probability of the right ID", "nats", "right ID likelier", ("ontology",),
-        _whole("gold_logprob", where="TRUE"),
+        _of_whole("gold_logprob", where="TRUE"),
     ),
     "gold_gain": Measure(
         "What the label adds to the right ID", "nats", "label speaks more for the right ID", ("ontology",),
-        _whole("gold_gain", where="TRUE"),
+        _of_whole("gold_gain", where="TRUE"),
     ),
 }  # fmt: skip

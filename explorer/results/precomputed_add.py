@@ -65,7 +65,7 @@ def add(folders: Sequence[RunFolder], file: Path, out: Path | None = None) -> in
     return out.stat().st_size
 
 
-def held(file: Path) -> set[str]:
+def stored_run_ids(file: Path) -> set[str]:
     """The ids of the runs in a precomputed file."""
     with contextlib.closing(store.Store(None, file)) as opened:
         return {row["run_id"] for row in opened.rows("SELECT run_id FROM runs")}

@@ -222,7 +222,7 @@ def two_runs(store: Store, first: str, second: str) -> pd.DataFrame:
     )
 
 
-def judged(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
+def judged_instances(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
     """A row a run and instance: group, place, hash of the text, outcome (1, 0, 0.5 for a tie, nan), margin in nats."""
     query = " UNION ALL ".join([f"SELECT ? AS run_id, of_run.* FROM ({_JUDGED}) AS of_run"] * len(run_ids))
     return store.frame(
@@ -230,7 +230,7 @@ def judged(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def found(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
+def all_findings(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
     """All that these runs concluded, as stored."""
     marks = ", ".join("?" * len(run_ids))
     return store.frame(f"SELECT * FROM findings WHERE run_id IN ({marks})", list(run_ids))

@@ -22,7 +22,7 @@ import duckdb
 from explorer import plain_json, sharing
 from explorer.errors import RunError, StoreError
 from explorer.results import migrations, precomputed_schema
-from explorer.results.few_units import held
+from explorer.results.few_units import without_few_units
 from explorer.rows.schema import TABLES
 from explorer.runs import files
 from explorer.runs import spec as specs
@@ -107,7 +107,9 @@ class Store:
             shown = [f"SELECT * FROM current.{table}"] if has_own else []
             shown += [precomputed_schema.view(table, hidden, self._packed_format)] if has_precomputed else []
             every = " UNION ALL BY NAME ".join(shown)
-            self._connection.execute(f"CREATE VIEW {table} AS {held(every) if table == 'findings' else every}")
+            self._connection.execute(
+                f"CREATE VIEW {table} AS {without_few_units(every) if table == 'findings' else every}"
+            )
 
     def _show_parts(self, folder: RunFolder) -> None:
         for table in TABLES:
@@ -116,7 +118,9 @@ class Store:
                 listed = ", ".join(f"'{quoted(path)}'" for path in paths)
                 self._connection.execute(f"DROP TABLE {table}")
                 every = f"SELECT '{folder.run_id}' AS run_id, * FROM read_parquet([{listed}])"
-                self._connection.execute(f"CREATE VIEW {table} AS {held(every) if table == 'findings' else every}")
+                self._connection.execute(
+                    f"CREATE VIEW {table} AS {without_few_units(every) if table == 'findings' else every}"
+                )
         _insert_run(self._connection, folder)
 
     def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:

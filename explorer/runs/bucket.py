@@ -43,20 +43,20 @@ class Bucket:
         """Uploads bytes under a name and returns their SHA-256."""
         where = f"{self._root}/{name}"
 
-        def put() -> None:
+        def put_file() -> None:
             self._system.makedirs(where.rsplit("/", 1)[0], exist_ok=True)
             self._system.pipe_file(where, data)
 
-        self._try(put, f"{self.url}/{name} could not be written")
+        self._try_again(put_file, f"{self.url}/{name} could not be written")
         return hashlib.sha256(data).hexdigest()
 
     def read(self, name: str) -> bytes:
         """The bytes under a name."""
         where, problem = f"{self._root}/{name}", f"{self.url}/{name} could not be read"
-        size = self._try(lambda: self._system.size(where), problem)
+        size = self._try_again(lambda: self._system.size(where), problem)
         if isinstance(size, int) and size > MOST_BYTES:
             raise RunError(f"{self.url}/{name} has {size:,} bytes, expected at most {MOST_BYTES:,}. Take it away.")
-        return self._try(lambda: self._system.cat_file(where), problem)
+        return self._try_again(lambda: self._system.cat_file(where), problem)
 
     def fetch(self, name: str, path: Path, sha256: str = "") -> None:
         """Downloads a file to `path`, whole or not at all; RunError where it is not the one that was sent."""
@@ -74,20 +74,20 @@ class Bucket:
     def unmark(self, name: str) -> None:
         """Takes back that the part `<first>-<last>` is complete."""
         where = f"{self._root}/parts/{name}.done"
-        self._try(lambda: self._system.rm_file(where), f"{self.url}/parts/{name}.done could not be removed")
+        self._try_again(lambda: self._system.rm_file(where), f"{self.url}/parts/{name}.done could not be removed")
 
     def marks(self) -> dict[str, outside.MarkFields | None]:
         """The parts that are complete here, by name (`<first>-<last>`); none where the mark is damaged."""
         place = f"{self._root}/parts"
 
-        def look() -> list[str]:
+        def list_parts() -> list[str]:
             self._system.invalidate_cache()
             try:
                 return [str(path) for path in self._system.ls(place, detail=False)]
             except FileNotFoundError:
                 return []
 
-        paths = self._try(look, f"{self.url} could not be listed")
+        paths = self._try_again(list_parts, f"{self.url} could not be listed")
         names = sorted(path.rsplit("/", 1)[-1] for path in paths if path.endswith(".done"))
         return {name.removesuffix(".done"): self._mark(name) for name in names}
 
@@ -98,7 +98,7 @@ class Bucket:
             return None
         return outside.mark(value) if isinstance(value, dict) else None
 
-    def _try(self, step: Callable[[], T], problem: str) -> T:
+    def _try_again(self, step: Callable[[], T], problem: str) -> T:
         tries = 0
         while True:
             try:

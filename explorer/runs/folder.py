@@ -80,7 +80,7 @@ class RunFolder(CheckedParts, Worked):
     @property
     def spec(self) -> RunSpec:
         """What was asked; RunError where spec.json cannot be read, or is that of another run."""
-        spec = self.asked()
+        spec = self.stored_spec()
         if specs.run_id(spec) != self.run_id:
             raise RunError(
                 f"{self.path / 'spec.json'} was changed: it is that of {specs.run_id(spec)}. Start the same run "
@@ -88,7 +88,7 @@ class RunFolder(CheckedParts, Worked):
             )
         return spec
 
-    def asked(self) -> RunSpec:
+    def stored_spec(self) -> RunSpec:
         """What spec.json says, whichever run it is of."""
         try:
             return specs.from_json(files.read_plain(self.path / "spec.json", MOST_SPEC).decode("utf-8"))

@@ -67,7 +67,7 @@ def remarks(folder: RunFolder) -> list[str]:
     return [str(remark) for remark in listed] if isinstance(listed, list) else []
 
 
-def named(name: str, spec: RunSpec | str) -> str:
+def marked_name(name: str, spec: RunSpec | str) -> str:
     """The name of a run or its model, with the mark where it is imported."""
     mark = label(spec)
     return f"{name} ({mark})" if mark else name

@@ -58,19 +58,19 @@ def _study(text: str) -> str:
     return text
 
 
-def _plain(value: Any, deep: int = DEEPEST) -> Any:
+def _plain_json(value: Any, deep: int = DEEPEST) -> Any:
     """The value itself where it is JSON of bounded depth, length and size of numbers."""
     if isinstance(value, Mapping):
         if not deep or len(value) > 10_000:
             raise ValueError("is nested too deeply or too large")
         for name, item in value.items():
-            _plain(str(name), deep)
-            _plain(item, deep - 1)
+            _plain_json(str(name), deep)
+            _plain_json(item, deep - 1)
     elif isinstance(value, list | tuple):
         if not deep or len(value) > 100_000:
             raise ValueError("is nested too deeply or too large")
         for item in value:
-            _plain(item, deep - 1)
+            _plain_json(item, deep - 1)
     elif isinstance(value, str):
         if len(value) > LONGEST_TEXT:
             raise ValueError(f"holds a text of {len(value):,} characters")
@@ -82,7 +82,7 @@ def _plain(value: Any, deep: int = DEEPEST) -> Any:
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_name)]
 Date = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
 Amount = Annotated[int, Field(ge=0, le=MOST)]
-Objects = Annotated[dict[str, Any], AfterValidator(_plain)]
+Objects = Annotated[dict[str, Any], AfterValidator(_plain_json)]
 Table = Annotated[str, Field(pattern=rf"^(?:{'|'.join(TABLES)})$")]
 
 
@@ -249,7 +249,7 @@ def mark(fields: Mapping[str, Any]) -> MarkFields | None:
 def plain(fields: dict[str, Any]) -> dict[str, Any]:
     """The object itself, {} where it is nested without end or holds what is no number."""
     try:
-        return dict(_plain(fields))
+        return dict(_plain_json(fields))
     except ValueError:
         return {}
 
@@ -266,7 +266,7 @@ def check_plain(fields: Any) -> None:
     """ValueError where an object that comes from outside is not in order."""
     if not isinstance(fields, dict):
         raise ValueError("is no JSON object")
-    _plain(fields)
+    _plain_json(fields)
 
 
 def check_table(path: Path, table: str, first: int | None = None, last: int | None = None) -> None:

@@ -32,10 +32,10 @@ class Pace:
 
     def in_words(self) -> str:
         """The time as one says it, with where it is known from; "" where it is not known."""
-        return f"{about(self.seconds)}, {self.known_from}" if self.seconds == self.seconds else ""
+        return f"{time_in_words(self.seconds)}, {self.known_from}" if self.seconds == self.seconds else ""
 
 
-def expected(runs: Sequence[RunInfo], study: str, model: str, benchmark: str, instances: int) -> Pace:
+def expected_seconds(runs: Sequence[RunInfo], study: str, model: str, benchmark: str, instances: int) -> Pace:
     """The time of a run over so many instances, from the newest runs of the study on this machine."""
     timed = [run for run in runs if run.study == study and run.source == "here" and run.done and run.rate > 0]
     same_model = [run for run in timed if run.model == model]
@@ -54,7 +54,7 @@ def expected(runs: Sequence[RunInfo], study: str, model: str, benchmark: str, in
     return Pace(math.nan)
 
 
-def about(seconds: float) -> str:
+def time_in_words(seconds: float) -> str:
     """Seconds as one says them: "about 2 minutes"."""
     if seconds < 20:
         return "a few seconds"

@@ -47,7 +47,7 @@ class CachedAnswers:
     ) -> list[Generation]:
         """What the model answered to each request, in the order asked, now or before; a refusal is asked for again."""
 
-        def ask(missing: list[Request], tell: Progress, keep: OnAnswer) -> None:
+        def request_missing(missing: list[Request], tell: Progress, keep: OnAnswer) -> None:
             self.endpoint.generate(missing, max_new_tokens=max_new_tokens, seed=seed, progress=tell, on_answer=keep)
 
         # Draws at one temperature are told apart by what they are asked for.
@@ -56,7 +56,7 @@ class CachedAnswers:
                  max_new_tokens, seed)
             for request in requests
         ]  # fmt: skip
-        return self._answers(_generation_read, WRITTEN, requests, keys, ask, progress)
+        return self._answers(_generation_read, WRITTEN, requests, keys, request_missing, progress)
 
     def score(
         self,
@@ -66,13 +66,13 @@ class CachedAnswers:
     ) -> list[Score]:
         """The log-probabilities of each request's continuation, in the order asked, now or before."""
 
-        def ask(missing: list[Request], tell: Progress, keep: OnAnswer) -> None:
+        def request_missing(missing: list[Request], tell: Progress, keep: OnAnswer) -> None:
             self.endpoint.score(missing, policy, tell, keep)
 
         keys = [_key(request, "score", request.continuation, policy.key) for request in requests]
         if policy.chat:
-            return self._answers(_score_read, (*SCORED, READ), requests, keys, ask, progress)
-        return self._answers(Score, SCORED, requests, keys, ask, progress)
+            return self._answers(_score_read, (*SCORED, READ), requests, keys, request_missing, progress)
+        return self._answers(Score, SCORED, requests, keys, request_missing, progress)
 
     # An endpoint's answers are written the moment they come, one line each, since every one may have cost money. A kill
     # can cut the last line short. The next process then begins a new line first, so that the torn one spoils itself
@@ -100,7 +100,7 @@ class CachedAnswers:
             if file.tell() and not _ends_a_line(self.path):
                 file.write("\n")  # what a killed process left half written spoils no answer but its own
 
-            def keep(place: int, answer: T) -> None:
+            def keep_answer(place: int, answer: T) -> None:
                 key = names[place]
                 # An answer that is all thought was given, and paid for; what was refused may be had another time.
                 if answer.reason and not getattr(answer, "thought", ""):
@@ -115,11 +115,11 @@ class CachedAnswers:
                 file.write(json.dumps([key, *values], ensure_ascii=True) + "\n")
                 file.flush()
 
-            def tell(done: int, _: int) -> None:
+            def report(done: int, _: int) -> None:
                 if progress:
                     progress(done_before + done, len(requests))
 
-            ask(list(missing.values()), tell, keep)
+            ask(list(missing.values()), report, keep_answer)
         return [
             dataclasses.replace(refused[key], request=request)
             if key in refused

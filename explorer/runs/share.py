@@ -51,7 +51,7 @@ def run_parts(
     stamp = folder.keep_environment(made_with)
     size = work.recipe.first_part
 
-    def look(done: int, of: int) -> None:
+    def stop_when_late(done: int, of: int) -> None:
         if now() > until + GRACE:
             raise TimeUp
 
@@ -62,7 +62,7 @@ def run_parts(
             end = min(first + size - 1, last)
             started = now()
             try:
-                tables = part.tables(work, first, end, look)
+                tables = part.tables(work, first, end, stop_when_late)
             except TimeUp:
                 return False
             folder.write_part(first, end, tables, stamp)
@@ -77,7 +77,7 @@ def summarize(folder: RunFolder, resources: Resources) -> None:
     missing = folder.unfinished(len(work.instances))
     if missing:
         raise RunError(f"{folder.run_id} lacks the instances {missing[0][0]} to {missing[0][1]}. Do its parts first.")
-    folder.write_findings(work.recipe.conclude(work.spec, resources, folder))
+    folder.write_findings(work.recipe.summarize_run(work.spec, resources, folder))
     folder.write_progress(status="complete", total=len(work.instances), message="")
 
 
@@ -85,7 +85,7 @@ def merge(source: Path, runs: Path) -> list[str]:
     """Adds the parts of the run folders in `source` to those in `runs`; the ids of the runs."""
     folders = [RunFolder(path.parent) for path in sorted(source.glob("*/spec.json"))]
     for folder in folders:
-        if (run_id := specs.run_id(folder.asked())) != folder.run_id:
+        if (run_id := specs.run_id(folder.stored_spec())) != folder.run_id:
             raise RunError(f"{folder.path} holds the spec of {run_id}. Leave it out, or name it so.")
         _add(folder, RunFolder.create(runs, folder.spec))
     return [folder.run_id for folder in folders]

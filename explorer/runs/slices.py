@@ -40,7 +40,7 @@ def name_of(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:LONGEST_NAME].rstrip("-")
 
 
-def keep(
+def store_slice(
     settings: Settings, name: str, benchmark: str, ids: Sequence[str], known: Mapping[str, float] | None = None
 ) -> Slice:
     """Writes the slice and gives it; one of the same name and benchmark is written anew. UsageError where it cannot.
@@ -76,7 +76,7 @@ def find(settings: Settings, name: str) -> Slice | None:
     """The slice of this name; none where there is none or its file is damaged."""
     if not _NAME.fullmatch(name):
         return None
-    return _of(name, files.read_json(settings.slices / f"{name}.json"))
+    return _slice_of_file(name, files.read_json(settings.slices / f"{name}.json"))
 
 
 def of_benchmark(settings: Settings, benchmark: str) -> list[Slice]:
@@ -102,7 +102,7 @@ def _paths(settings: Settings) -> list[str]:
     return names[: 2 * MOST_SLICES]
 
 
-def _of(name: str, value: dict[str, Any]) -> Slice | None:
+def _slice_of_file(name: str, value: dict[str, Any]) -> Slice | None:
     """The slice that a file holds; none unless every field is as `keep` writes it."""
     if not outside.is_slice(value) or value["name"] != name:
         return None

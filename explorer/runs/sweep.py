@@ -99,11 +99,11 @@ def plan(
     return Sweep(called, study, members, json.loads(json.dumps(request)), keep, time.time())
 
 
-def keep(settings: Settings, sweep: Sweep) -> Sweep:
+def store_sweep(settings: Settings, sweep: Sweep) -> Sweep:
     """Writes a new sweep; one of the same name that asks for the same is found, and goes on where it stood."""
     before = find(settings, sweep.name)
     if before is not None:
-        if _asked(before) != _asked(sweep):
+        if _request_of(before) != _request_of(sweep):
             raise UsageError(
                 f"There is a sweep {sweep.name} already, which asks for something else. Choose another name with "
                 f"--sweep, or delete it: python -m explorer delete {sweep.name}"
@@ -177,7 +177,7 @@ def cancel(settings: Settings, sweep: Sweep) -> list[str]:
     return [queue.cancel(settings, member.run_id) for member in going]
 
 
-def do(
+def run_members(
     settings: Settings,
     sweep: Sweep,
     resources: Resources,
@@ -205,8 +205,8 @@ def do(
         try:
             spec = make(planned)
             commit = spec.revision
-            sweep, folder = _begin(settings, sweep, place, spec)
-            statuses[place] = _do_one(settings, sweep, folder, work, say)
+            sweep, folder = _begin_member(settings, sweep, place, spec)
+            statuses[place] = _run_member(settings, sweep, folder, work, say)
         except ExplorerError as error:
             say(f"{planned.model} on {planned.benchmark}: {' '.join(str(error).split())}")
             statuses[place] = "failed"
@@ -220,16 +220,16 @@ def do(
     return sweep, statuses
 
 
-def _begin(settings: Settings, sweep: Sweep, place: int, spec: RunSpec) -> tuple[Sweep, RunFolder]:
+def _begin_member(settings: Settings, sweep: Sweep, place: int, spec: RunSpec) -> tuple[Sweep, RunFolder]:
     """The folder of a member's run, and the sweep with its id."""
     planned, run_id = sweep.members[place], specs.run_id(spec)
     # Of a run that this sweep began itself, earlier, the sweep's file has the id already.
     was_here = planned.was_here if planned.run_id == run_id else (settings.runs / run_id / "spec.json").exists()
-    sweep = _with(settings, sweep, place, dataclasses.replace(planned, run_id=run_id, was_here=was_here))
+    sweep = _with_run_of_member(settings, sweep, place, dataclasses.replace(planned, run_id=run_id, was_here=was_here))
     return sweep, RunFolder.create(settings.runs, spec)
 
 
-def _do_one(
+def _run_member(
     settings: Settings, sweep: Sweep, folder: RunFolder, work: Callable[[RunFolder], str], say: Callable[[str], None]
 ) -> str:
     """The status of a run after it was done, here or by another process that has it in hand."""
@@ -267,7 +267,7 @@ def _let_go(settings: Settings, model: str, commit: str, say: Callable[[str], No
         say(f"{model}: its weights were removed, {freed / 1e9:.2f} GB")
 
 
-def _with(settings: Settings, sweep: Sweep, place: int, member: Member) -> Sweep:
+def _with_run_of_member(settings: Settings, sweep: Sweep, place: int, member: Member) -> Sweep:
     """The sweep with this run's id, written if it is new."""
     if sweep.members[place] == member or not _path(settings, sweep.name).exists():
         return sweep
@@ -277,7 +277,7 @@ def _with(settings: Settings, sweep: Sweep, place: int, member: Member) -> Sweep
     return sweep
 
 
-def _asked(sweep: Sweep) -> tuple[Any, ...]:
+def _request_of(sweep: Sweep) -> tuple[Any, ...]:
     """What a sweep asks for, without what was found since."""
     return sweep.study, dict(sweep.request), [_planned(member) for member in sweep.members]
 

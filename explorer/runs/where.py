@@ -39,7 +39,7 @@ class Where:
 HERE = Where()
 
 
-def checked(where: Where) -> Where:
+def checked_place(where: Where) -> Where:
     """The place itself; UsageError where it cannot be meant or its packages are missing."""
     if not where.cluster:
         if where != HERE:
@@ -84,8 +84,8 @@ def read(folder: RunFolder) -> Where:
     return Where(
         cluster=_text(fields.get("cluster")),
         to=_text(fields.get("to")),
-        workers=_whole(fields.get("workers")),
-        cpus=_whole(fields.get("cpus")),
+        workers=_whole_number(fields.get("workers")),
+        cpus=_whole_number(fields.get("cpus")),
     )
 
 
@@ -93,5 +93,5 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     return value if isinstance(value, int) else 0

@@ -65,7 +65,7 @@ def work(
         try:
             with interrupted(folder.is_asked_to_cancel), stopping.until(folder.stop_if_cancelled):
                 stopping.look()
-                where = places.checked(places.read(folder))
+                where = places.checked_place(places.read(folder))
                 if folder.is_confined:
                     if where.cluster:
                         raise RunError(
@@ -158,13 +158,13 @@ def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
         return folder.keep_environment(made_with)
 
     if not work.resources.has_process:
-        stamp = _known(stamp())
+        stamp = _always(stamp())
     with _settled_memory():
         _make_parts(folder, work, meter, stamp)
         if not work.resources.keeps_process:
             work.resources.end_process()
         folder.write_progress(message="concluding")
-        folder.write_findings(recipe.conclude(work.spec, work.resources, folder))
+        folder.write_findings(recipe.summarize_run(work.spec, work.resources, folder))
 
 
 @contextlib.contextmanager
@@ -186,7 +186,7 @@ def _settled_memory() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _known(text: str) -> Callable[[], str]:
+def _always(text: str) -> Callable[[], str]:
     return lambda: text
 
 
@@ -241,20 +241,20 @@ class Meter:
         """A progress callback for a part of `size` instances, told in the part's own units."""
 
         def step(done: int, of: int) -> None:
-            self._tell(self.done + size * done / max(of, 1))
+            self._report(self.done + size * done / max(of, 1))
 
         return step
 
     def add(self, size: int) -> None:
         """That many instances more are done."""
         self.done += size
-        self._tell(self.done, now=True)
+        self._report(self.done, now=True)
 
     def look(self, message: str = "") -> None:
         """Nothing new, except that somebody may have put the cancel mark."""
-        self._tell(self.done, message=message)
+        self._report(self.done, message=message)
 
-    def _tell(self, done: float, now: bool = False, message: str = "") -> None:
+    def _report(self, done: float, now: bool = False, message: str = "") -> None:
         self.folder.stop_if_cancelled()
         moment = time.monotonic()
         if not now and moment - self.written < 1.0:

@@ -101,7 +101,7 @@ def joint_model(
     dropped: dict[str, str] = {}
     kept: dict[str, np.ndarray] = {}  # less the mean of their group, in standard deviations
     for name, column in zip(names, columns, strict=True):
-        values = _within(column[mixed], codes)
+        values = _within_groups(column[mixed], codes)
         if not values.size or values.std() < 1e-12:
             dropped[name] = "it does not vary within groups" if group_count > 1 else "it does not vary"
         elif _follows(values, kept):
@@ -198,7 +198,7 @@ def _effects(
         if groups >= FEWEST:
             by_group = logistic_bias_reduced(design, outcome, np.asarray(fit.predict()), codes, len(columns))
             errors = by_group.errors
-        inner = np.column_stack([_within(table[:, place], codes) for place in range(len(columns))])
+        inner = np.column_stack([_within_groups(table[:, place], codes) for place in range(len(columns))])
         inflation = [
             variance_inflation_factor(inner, place) if len(columns) > 1 else 1.0 for place in range(len(columns))
         ]
@@ -234,7 +234,7 @@ def _mixed(outcome: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return ((share > 0) & (share < 1))[codes]
 
 
-def _within(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def _within_groups(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Values less the mean of their group."""
     if not values.size:
         return values
@@ -277,7 +277,7 @@ def _rank_correlations(
     """
     from scipy.stats import rankdata
 
-    ranks = np.column_stack([_within(rankdata(column), codes) for column in (outcome, *table.T)])
+    ranks = np.column_stack([_within_groups(rankdata(column), codes) for column in (outcome, *table.T)])
     groups = int(codes.max()) + 1
     value = _partial(ranks.T @ ranks)
     alone = np.corrcoef(ranks.T)[0, 1:]

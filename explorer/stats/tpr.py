@@ -45,11 +45,11 @@ def true_positives(
         why = f"{others.size:,} texts that are no members, at least {math.ceil(1 / rate):,} are needed for {rate:.0%}"
     if why:
         return TruePositives.point(math.nan, outcome.size, left_out=left_out, reason=why, **about)
-    value = _found(members, others, rate)
+    value = _share_found(members, others, rate)
     chance = np.random.default_rng(seed)
     resampled_rates = np.array(
         [
-            _found(
+            _share_found(
                 members[chance.integers(0, members.size, members.size)],
                 others[chance.integers(0, others.size, others.size)],
                 rate,
@@ -66,7 +66,7 @@ def true_positives(
     return TruePositives(value, low, high, outcome.size, left_out=left_out, **about)
 
 
-def _found(members: np.ndarray, others: np.ndarray, rate: float) -> float:
+def _share_found(members: np.ndarray, others: np.ndarray, rate: float) -> float:
     # The most false alarms that are allowed; the threshold is the highest score among those that are not.
     allowed = math.floor(rate * others.size + 1e-9)
     threshold = np.sort(others)[::-1][allowed] if allowed < others.size else -np.inf

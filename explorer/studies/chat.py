@@ -115,7 +115,7 @@ def in_policy(policy: ScoringPolicy, settings: Mapping[str, Any]) -> ScoringPoli
     return policy.as_chat(str(settings.get("system", ""))) if is_chat(settings) else policy
 
 
-def without(policy: ScoringPolicy) -> ScoringPolicy:
+def plain_text_policy(policy: ScoringPolicy) -> ScoringPolicy:
     """The policy of what a run scores beside its options, which is plain text: no chat, and nothing put to judgment."""
     if not policy.chat:
         return dataclasses.replace(policy, ask="plain")

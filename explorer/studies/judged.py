@@ -36,8 +36,8 @@ class Judgment:
                     str(row["measure"]),
                     float(row["value"]),
                     str(row["reason"] or ""),
-                    _whole(row.get("option")),
-                    _whole(row.get("part")),
+                    _whole_number(row.get("option")),
+                    _whole_number(row.get("part")),
                 )
                 for row in rows
             )
@@ -56,5 +56,5 @@ class Judgment:
         return self.get(name).reason
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     return -1 if pd.isna(value) else int(value)  # None, nan and NA alike

@@ -23,7 +23,7 @@ def figures() -> tuple[Printed, ...]:
     return tuple(row for row in published_figures.figures_of_paper(PAPER) if row.metric != JUDGED_PAIRS)
 
 
-def beside(model: str, task: str, condition: str, metric: str) -> Printed | None:
+def printed_for(model: str, task: str, condition: str, metric: str) -> Printed | None:
     """What the paper prints for the model of this id on this task; none for a model or revision it does not have."""
     name = paper_name(model)
     return next(

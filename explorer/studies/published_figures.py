@@ -84,11 +84,11 @@ class Printed:
 @cache
 def figures_of_paper(paper: str) -> tuple[Printed, ...]:
     """The printed numbers of a paper, in the order of its file."""
-    return tuple(printed for printed in every() if printed.paper == paper)
+    return tuple(printed for printed in all_figures() if printed.paper == paper)
 
 
 @cache
-def every() -> tuple[Printed, ...]:
+def all_figures() -> tuple[Printed, ...]:
     """The printed numbers of all files."""
     return tuple(printed for path in sorted(FOLDER.glob("*.csv")) for printed in read(path))
 

@@ -284,7 +284,7 @@ def after_longest(findings: Findings, condition: str) -> Stored | None:
 def _primed(findings: Findings, name: str, change: Stored, about: About, *, is_first: bool) -> str:
     length = int(change.factors["length"])
     after = findings.one(priming.PRIMING_ACCURACY, change.group, **change.factors)
-    numbers = f"{_points(change.value)}, {_ends(change, 'points')}, {_over(change, 'suites')}"
+    numbers = f"{_points(change.value)}, {_ends(change, 'points')}, {_units_in_words(change, 'suites')}"
     if not is_clear(change):
         whose = f" the accuracy of {about.model}{about.on}" if is_first else " it"
         return f"There is no evidence that {name} contexts change{whose} ({numbers})."
@@ -305,7 +305,7 @@ def _perturbation(findings: Findings, about: About) -> list[str]:
     first, second = shares(before.value, after.value)
     idle = _count(change.detail.get("unchanged"))
     spared = f"; {idle:,} {'has' if idle == 1 else 'have'} no such word to swap" if idle else ""
-    numbers = f"{_points(change.value)}, {_ends(change, 'points')}, {_over(change, 'paradigms')}{spared}"
+    numbers = f"{_points(change.value)}, {_ends(change, 'points')}, {_units_in_words(change, 'paradigms')}{spared}"
     if is_clear(change):
         lines = [f"Synonyms for {words} take {about.model} from {first} to {second}{about.on} ({numbers})."]
     else:
@@ -357,7 +357,7 @@ def _popularity(findings: Findings, about: About) -> list[str]:
     if low and high:
         of_low, of_high = shares(low.value, high.value)
         sides = f"{of_high} are right, {of_low} of the other half; "
-    numbers = f"{sides}{_points(gap.value)}, {_ends(gap, 'points')}, {_over(gap, 'paradigms')}"
+    numbers = f"{sides}{_points(gap.value)}, {_ends(gap, 'points')}, {_units_in_words(gap, 'paradigms')}"
     if is_clear(gap):
         better = "better" if gap.value > 0 else "worse"
         lines = [f"{about.model} does {better} on the more popular half{about.of} ({numbers})."]
@@ -613,7 +613,7 @@ def _ends(estimate: Estimate, unit: str) -> str:
     return f"95% interval {WRITERS[unit](estimate.low)} to {WRITERS[unit](estimate.high)}"
 
 
-def _over(stored: Stored, units: str) -> str:
+def _units_in_words(stored: Stored, units: str) -> str:
     count = _units(stored)
     return f"over {count:,.0f} {units}" if count < math.inf else f"n = {stored.n:,}"
 

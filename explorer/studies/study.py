@@ -111,7 +111,7 @@ class Study:
     english_settings: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds
 
-    def conclude(self, spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+    def summarize_run(self, spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
         """Rows of `findings` from the finished run folder; where its model gave no number at all, with the reason."""
         return with_reason(self.summarize(spec, resources, folder), folder)
 

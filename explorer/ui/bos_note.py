@@ -30,9 +30,9 @@ def policy_of_run(run: Mapping[Any, Any]) -> str:
     return WORDS.get(bos, bos)
 
 
-def tell(run_ids: Sequence[str], names: Mapping[str, str]) -> None:
+def draw_policy_note(run_ids: Sequence[str], names: Mapping[str, str]) -> None:
     """A line that names each run's policy where they differ; nothing where all are alike."""
-    rows = {run_id: resources.ask(queries.run, run_id) for run_id in run_ids}
+    rows = {run_id: resources.ask_store(queries.run, run_id) for run_id in run_ids}
     policies = {names[run_id]: policy_of_run(row.iloc[0].to_dict()) for run_id, row in rows.items() if len(row)}
     if sentence := in_words(policies):
         show.note(sentence)

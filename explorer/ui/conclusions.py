@@ -16,19 +16,19 @@ from explorer.ui import resources, show
 
 def of_run(run_id: str) -> list[str]:
     """What a stored run found; empty where there is no such run, or nothing can be said of it."""
-    runs = resources.ask(queries.run, run_id)
+    runs = resources.ask_store(queries.run, run_id)
     if runs.empty:
         return []
     run = runs.iloc[0].to_dict()
-    return sentences.sentences(str(run["study"]), resources.ask(queries.findings, run_id), about_run(run))
+    return sentences.sentences(str(run["study"]), resources.ask_store(queries.findings, run_id), about_run(run))
 
 
 def of_models(run_ids: Sequence[str]) -> list[str]:
     """What tells the models of these runs apart; they are runs of one study on one benchmark."""
-    runs = [frame.iloc[0].to_dict() for run_id in run_ids if len(frame := resources.ask(queries.run, run_id))]
+    runs = [frame.iloc[0].to_dict() for run_id in run_ids if len(frame := resources.ask_store(queries.run, run_id))]
     if len(runs) < 2:
         return []
-    findings = {about_run(run).model: resources.ask(queries.findings, str(run["run_id"])) for run in runs}
+    findings = {about_run(run).model: resources.ask_store(queries.findings, str(run["run_id"])) for run in runs}
     return sentences.compare(str(runs[0]["study"]), findings, about_run(runs[0]))
 
 
@@ -42,6 +42,6 @@ def draw_sentences(run_id: str, beside: Sequence[str] = ()) -> None:
 
 def about_run(run: Mapping[Any, Any]) -> About:
     """What a run (a row with its model and spec) is of; of an import the model is named with its source."""
-    about = conclusions.about(specs.from_json(str(run["spec"])))
+    about = conclusions.subject_of(specs.from_json(str(run["spec"])))
     mark = imported.short_label(str(run["spec"]))
     return dataclasses.replace(about, model=f"{about.model} ({mark})") if mark else about

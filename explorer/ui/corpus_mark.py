@@ -15,7 +15,7 @@ MARK = "‡"
 MEANING = "‡ counted in an index that is not, or is not known to be, the model's pre-training data"
 
 
-def of(index: str, model: str) -> str:
+def mark_of_index(index: str, model: str) -> str:
     """The mark where it is due, else nothing."""
     return "" if indexes.is_pretraining_data(index, model) else MARK
 
@@ -37,10 +37,10 @@ def local_names(settings: Settings) -> list[str]:
     return list(dict.fromkeys([indexes.GLASSBOX, *(name for name in built if not indexes.is_former(name))]))
 
 
-def draw(index: str, model: str) -> None:
+def draw_corpus_mark(index: str, model: str) -> None:
     """One line that says what was counted, with the mark where it is not the model's data."""
     name = model_title(model)
-    if not of(index, model):
+    if not mark_of_index(index, model):
         st.html(
             f'<p class="lx-quiet lx-note">Counted in {html.escape(title(index))}, which {html.escape(name)} saw.</p>'
         )

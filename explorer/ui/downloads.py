@@ -11,9 +11,9 @@ def start(name: str, title: str) -> None:
     settings = resources.settings()
 
     def work(report: jobs.Report) -> None:
-        def tell(done: int, total: int) -> None:
+        def report_bytes(done: int, total: int) -> None:
             report(f"{done / 1e6:.1f} of {total / 1e6:.1f} MB", done / total if total else 0.0)
 
-        benchmarks.load(name, settings, progress=tell)
+        benchmarks.load(name, settings, progress=report_bytes)
 
     jobs.start(title, work)

@@ -59,7 +59,7 @@ def is_running(name: str) -> bool:
 def draw_jobs(name: str = "") -> None:
     """How the preparations are going, or that of this name alone; the page is drawn anew when one ends."""
     _forget_seen(name)
-    if any(not job.done for job in _named(name)):
+    if any(not job.done for job in _jobs_named(name)):
         _watch(name)
     else:
         _show(name)
@@ -74,14 +74,14 @@ def _watch(name: str) -> None:
     _show(name)
 
 
-def _named(name: str) -> list[Job]:
+def _jobs_named(name: str) -> list[Job]:
     return [job for job in list(_jobs().values()) if name in ("", job.name)]
 
 
 def _show(name: str) -> None:
-    for job in _named(name):
+    for job in _jobs_named(name):
         if job.fault:
-            st.error(show.plain(f"{job.name}: {visitor.told(job.fault)}"))
+            st.error(show.plain(f"{job.name}: {visitor.for_visitor(job.fault)}"))
         elif job.done:
             st.success(show.plain(f"{job.name} is ready."))
         else:
@@ -91,7 +91,7 @@ def _show(name: str) -> None:
 def _forget_seen(name: str) -> None:
     """A job that ended is told once in each window."""
     seen = st.session_state.setdefault("jobs:seen", set())
-    for job in _named(name):
+    for job in _jobs_named(name):
         if job.done and id(job) in seen:
             _jobs().pop(job.name, None)
         elif job.done:

@@ -61,14 +61,14 @@ def open_page(title: str, question: str) -> Chosen:
     )
     st.html(f"<style>{resources.style()}</style>")
     own_study = _own_study(title)
-    progress.look()
+    progress.read_runs()
     with st.sidebar:
         st.html(f'<div class="lx-mark"><b>{NAME}</b></div>')
         page_list.list_pages()
     shortcuts.draw_keys()
     bar, place = st.container(key="lx-bar"), st.container()
     with place:
-        wrong_address.begin(links.choose)
+        wrong_address.open_place(links.choose)
     with bar:
         chosen = _draw_bar(title)
         progress.draw_progress()
@@ -114,7 +114,7 @@ def pick_model() -> str:
     if links.is_news("model") and wish not in ready and live.why_unknown(wish):
         near = wrong_address.nearest(wish, ready, model_title)
         if near or "/" not in wish:
-            wrong_address.tell("model", wish, "", ready, model_title)
+            wrong_address.tell_wrong_choice("model", wish, "", ready, model_title)
     return links.pick(
         st.selectbox,
         "Model",
@@ -138,7 +138,7 @@ def first_model() -> str:
 def _stored_models() -> set[str]:
     """The models that have stored runs; none where the database cannot be read, which the page itself tells."""
     try:
-        return set(resources.ask(queries.runs)["model"])
+        return set(resources.ask_store(queries.runs)["model"])
     except StoreError:
         return set()
 
@@ -153,7 +153,7 @@ def pick_benchmark(default: str) -> str:
 
 def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
     """The id of one of the study's runs with this model on this benchmark; "" where there is none or none is wanted."""
-    runs = resources.ask(queries.runs_of, study, chosen.model, chosen.benchmark)
+    runs = resources.ask_store(queries.runs_of, study, chosen.model, chosen.benchmark)
     names = run_names.names(runs)
     if not names:
         links.recall("run", "", ())  # where an address asks for one, the page says that it is not there
@@ -181,7 +181,7 @@ def pick_stored(runs: pd.DataFrame, chosen: Chosen, about: run_names.About | Non
 
 def _other_run(run_id: str) -> wrong_address.Wrong | None:
     """Where a run that an address asks for is: with another model, on another benchmark, or of no use here."""
-    runs = resources.ask(queries.run, run_id)
+    runs = resources.ask_store(queries.run, run_id)
     if runs.empty:
         return None
     run = runs.iloc[0]
@@ -199,7 +199,7 @@ wrong_address.LOOKUPS["run"] = _other_run
 
 def about_run(run_id: str) -> None:
     """Says that what is shown from here on is about this run."""
-    runs = resources.ask(queries.run, run_id)
+    runs = resources.ask_store(queries.run, run_id)
     if len(runs):
         run = runs.iloc[0]
         show.about(str(run["study"]), str(run["model"]), str(run["benchmark"]), int(run["done"]))
@@ -216,7 +216,7 @@ def settings_of(run_id: str) -> dict[str, Any]:
     """The settings of a stored run; none of one that is not known."""
     if not run_id:
         return {}
-    stored = resources.ask(queries.run, run_id)
+    stored = resources.ask_store(queries.run, run_id)
     return dict(json.loads(stored["spec"].iloc[0])["settings"]) if len(stored) else {}
 
 
@@ -228,7 +228,7 @@ def asked_in_words(run_id: str) -> str:
 
 def warn_of_other_text(run_id: str, instance: Instance) -> None:
     """A warning where the run saw another text under this id."""
-    seen = resources.ask(queries.stored_instance, run_id, instance.id)
+    seen = resources.ask_store(queries.stored_instance, run_id, instance.id)
     if len(seen) and seen["text_hash"].iloc[0] != instance.text_hash:
         st.warning("The text of this instance has changed since the run; the stored scores are of the older text.")
 

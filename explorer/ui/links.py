@@ -30,7 +30,7 @@ def recall(
         return default
     if options is not None and wish not in options:
         if is_news(name):
-            wrong_address.tell(name, str(wish), default, options, title)
+            wrong_address.tell_wrong_choice(name, str(wish), default, options, title)
         return default
     return str(wish)
 
@@ -41,7 +41,7 @@ def is_news(name: str) -> bool:
     return linked is not None and linked != st.session_state.get(_written(name))
 
 
-def whole(name: str, default: int = 0, most: int = MOST) -> int:
+def whole_number(name: str, default: int = 0, most: int = MOST) -> int:
     """The choice as a whole number up to `most`; `default` where it is none."""
     wish = recall(name)
     number = numbers.whole(wish)
@@ -111,7 +111,9 @@ def pick(
     value = recall(name, first, options, arguments["format_func"])
     key = f"pick:{name}"
     st.session_state[key] = value
-    answer = widget(label, options, key=key, on_change=_take, args=(name, key, first, on_pick), **arguments)
+    answer = widget(
+        label, options, key=key, on_change=_take_widget_choice, args=(name, key, first, on_pick), **arguments
+    )
     return remember(name, first if answer is None else str(answer), None if always else first)
 
 
@@ -121,11 +123,11 @@ def type_in(
     """Draws a line of text, or another widget to type into, and gives what stands in it."""
     key = f"pick:{name}"
     st.session_state[key] = recall(name, default)
-    typed = widget(label, key=key, on_change=_take, args=(name, key, default), **arguments)
+    typed = widget(label, key=key, on_change=_take_widget_choice, args=(name, key, default), **arguments)
     return remember(name, typed or "", default)
 
 
-def _take(name: str, key: str, default: str, on_pick: Callable[[str], None] | None = None) -> None:
+def _take_widget_choice(name: str, key: str, default: str, on_pick: Callable[[str], None] | None = None) -> None:
     value = st.session_state.get(key)
     chosen = default if value is None else str(value)
     choose(name, chosen)

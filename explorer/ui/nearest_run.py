@@ -19,7 +19,7 @@ def with_runs(
     Nearest is the same benchmark, else the same model, else the largest run; of these one that is `useful`, if any is.
     With `far`, a useful run of another model and benchmark goes before one of these that is not.
     """
-    runs = resources.ask(queries.runs)
+    runs = resources.ask_store(queries.runs)
     runs = runs[runs["study"] == study]
     chosen_runs = (runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)
     runs = runs[runs["status"] == "complete"]

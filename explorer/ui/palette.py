@@ -84,7 +84,7 @@ def everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
     local = queue.list_runs(resources.settings())
     try:
-        stored = resources.ask(queries.runs)
+        stored = resources.ask_store(queries.runs)
     except ExplorerError:
         return local
     return local + as_infos(stored.to_dict("records"), {run.run_id for run in local})

@@ -24,7 +24,7 @@ ENDED = "run:ended"  # the runs that ended while this window was open and whose 
 
 def draw_state() -> None:
     """A few words on the runs, which lead to their page; looked at anew for as long as any goes on."""
-    live = [run for run in _listed() if run.status in LIVE]
+    live = [run for run in _runs_of_page() if run.status in LIVE]
     if live:
         _watch_state()
     else:
@@ -50,7 +50,7 @@ def state_in_words(live: Sequence[RunInfo], finished: int) -> str:
 
 def draw_progress() -> None:
     """The live runs, looked at anew every two seconds for as long as there are any; then what became of them."""
-    runs = _listed()
+    runs = _runs_of_page()
     live = [run.run_id for run in runs if run.status in LIVE]
     before = set(st.session_state.get("live", ()))
     st.session_state["live"] = live
@@ -78,17 +78,17 @@ def live_runs() -> list[RunInfo]:
 
 def models_of_runs() -> list[str]:
     """Every model that has a run on this machine."""
-    return list(dict.fromkeys(run.model for run in _listed() if run.model != "?"))
+    return list(dict.fromkeys(run.model for run in _runs_of_page() if run.model != "?"))
 
 
-def look() -> None:
+def read_runs() -> None:
     """Reads the list of runs once for this run of a page; every page begins so."""
     st.session_state["runs:listed"] = queue.list_runs(resources.settings())
 
 
-def _listed() -> list[RunInfo]:
+def _runs_of_page() -> list[RunInfo]:
     if "runs:listed" not in st.session_state:
-        look()
+        read_runs()
     listed: list[RunInfo] = st.session_state["runs:listed"]
     return listed
 
@@ -96,7 +96,7 @@ def _listed() -> list[RunInfo]:
 def _finished() -> int:
     """How many stored runs are complete; none where the database cannot be read, which the page itself tells."""
     try:
-        return int((resources.ask(queries.runs)["status"] == "complete").sum())
+        return int((resources.ask_store(queries.runs)["status"] == "complete").sum())
     except StoreError:
         return 0
 
@@ -174,7 +174,7 @@ def _are_stored(run_ids: set[str]) -> bool:
 
 def _stored() -> set[str]:
     try:
-        return set(resources.ask(queries.runs)["run_id"])
+        return set(resources.ask_store(queries.runs)["run_id"])
     except StoreError:
         return set()
 

@@ -115,7 +115,7 @@ def _store(chosen: Settings, generation: str) -> Store:
     return open_store(chosen)
 
 
-def ask(question: Callable[..., Answer], *arguments: Any, **named: Any) -> Answer:
+def ask_store(question: Callable[..., Answer], *arguments: Any, **named: Any) -> Answer:
     """The answer to a question to the store, remembered for as long as the database stays the same."""
     from explorer.results.store import current_generation
 

@@ -79,7 +79,7 @@ def short_names(runs: pd.DataFrame) -> dict[str, str]:
 def models(runs: pd.DataFrame) -> list[str]:
     """What people call the models of these runs (columns model, spec); of an import with its source."""
     return [
-        imported.named(model_title(str(model)), str(spec))
+        imported.marked_name(model_title(str(model)), str(spec))
         for model, spec in zip(runs["model"], runs["spec"], strict=True)
     ]
 

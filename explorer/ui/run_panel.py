@@ -107,7 +107,7 @@ def _draw_start(
     recipe: Study, model: str, benchmark: str, chosen: Mapping[str, Any], groups: Mapping[str, int]
 ) -> None:
     """What will be done and how long it takes, the button, what came of it, and the same as a command."""
-    models, seeds = run_several.asked(model, chosen["seed"])
+    models, seeds = run_several.models_and_seeds(model, chosen["seed"])
     sentence = f"{run_several.in_words(models, seeds)}{in_words(recipe, model, benchmark, chosen, groups)}"
     if remark := request.asked_in_english(resources.resources(), chosen["settings"], benchmark):
         show.note(remark)
@@ -119,7 +119,7 @@ def _draw_start(
         _start_sweep(recipe, models, benchmark, seeds, chosen)
     elif pressed:
         _start(recipe, model, benchmark, chosen)
-    _answer(recipe.name, model, benchmark)
+    _draw_outcome(recipe.name, model, benchmark)
     if recipe.plan and http.is_endpoint(model) and not visitor.why_not(model):
         with show.problems(), st.spinner("Reckoning what is asked"):
             show.note(_cost(recipe.name, model, benchmark, json.dumps(chosen, default=list), resources.settings()))
@@ -168,7 +168,9 @@ def in_words(recipe: Study, model: str, benchmark: str, options: Mapping[str, An
         parts.append(f"of {len(options['suites'])} groups")
     if _per_group(recipe, options):
         parts.append(f"drawn with seed {options['seed']}")
-    takes = pace.expected(queue.list_runs(resources.settings()), recipe.name, model, benchmark, amount).in_words()
+    takes = pace.expected_seconds(
+        queue.list_runs(resources.settings()), recipe.name, model, benchmark, amount
+    ).in_words()
     if http.is_endpoint(model):
         takes = ""  # a server's speed is its own; what it will be asked stands below
     return ", ".join([" ".join(parts), *filter(None, [takes])]) + "."
@@ -316,7 +318,7 @@ def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
 def _start(recipe: Study, model: str, benchmark: str, options: Mapping[str, Any]) -> None:
     settings = resources.settings()
     try:
-        where = run_where.asked()
+        where = run_where.place_chosen()
         with st.spinner("Preparing the run"):
             run_id = starting.submit(recipe.name, model, benchmark, where, **options)
     except ExplorerError as error:
@@ -334,7 +336,7 @@ def _start_sweep(
     recipe: Study, models: Sequence[str], benchmark: str, seeds: Sequence[int], options: Mapping[str, Any]
 ) -> None:
     try:
-        if run_where.asked() != HERE:
+        if run_where.place_chosen() != HERE:
             raise UsageError("A sweep runs on this machine. Leave the Ray cluster empty, or start one run at a time.")
         name = run_several.submit(recipe.name, models, benchmark, seeds, options)
     except ExplorerError as error:
@@ -343,7 +345,7 @@ def _start_sweep(
     st.session_state["run:answer"] = ("sweep", name)
 
 
-def _answer(name: str, model: str, benchmark: str) -> None:
+def _draw_outcome(name: str, model: str, benchmark: str) -> None:
     kind, text = st.session_state.get("run:answer", ("", ""))
     if kind == "fault":
         st.error(show.plain(text))

@@ -45,7 +45,7 @@ def example(model: str) -> str:
     return f"{family}@step{{{','.join(map(str, steps[:MOST_SHOWN]))},...,{last}}}"
 
 
-def asked(model: str, seed: int) -> tuple[list[str], list[int]]:
+def models_and_seeds(model: str, seed: int) -> tuple[list[str], list[int]]:
     """The models and the seeds of the runs to come; the one model and seed where nothing more was asked for."""
     state = st.session_state
     written = str(state.get(MODELS) or "") if visitor.is_trusted() else ""
@@ -67,7 +67,7 @@ def submit(study: str, models: Sequence[str], benchmark: str, seeds: Sequence[in
         "only": list(options["only"]),
     }  # fmt: skip
     settings = resources.settings()
-    planned = sweep_file.keep(settings, sweep_file.plan(study, models, [benchmark], seeds, request=request))
+    planned = sweep_file.store_sweep(settings, sweep_file.plan(study, models, [benchmark], seeds, request=request))
     sweep_file.start(settings, planned)
     return planned.name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from explorer.runs.where import Where, checked
+from explorer.runs.where import Where, checked_place
 
 
 def draw_run_where() -> None:
@@ -32,10 +32,10 @@ def draw_run_where() -> None:
     )  # fmt: skip
 
 
-def asked() -> Where:
+def place_chosen() -> Where:
     """The place that was chosen; UsageError where it cannot be meant."""
     state = st.session_state
     cluster = str(state.get("run:cluster") or "").strip()
     if not cluster:
         return Where()
-    return checked(Where(cluster, str(state.get("run:to") or "").strip(), int(state.get("run:workers") or 0)))
+    return checked_place(Where(cluster, str(state.get("run:to") or "").strip(), int(state.get("run:workers") or 0)))

@@ -27,7 +27,7 @@ VERDICT_WORDS = {"crows_pairs": {"right": "Less stereotypical", "wrong": "More s
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScoredOption:
     """A continuation scored after a context: its sum in nats (nan with a reason) and its tokens, if they were kept."""
 
     option: int
@@ -42,10 +42,10 @@ class Asked:
     reason: str
 
 
-def of_scores(scores: Sequence[Score]) -> list[Asked]:
+def of_scores(scores: Sequence[Score]) -> list[ScoredOption]:
     """From a model's scores."""
     return [
-        Asked(
+        ScoredOption(
             option=score.request.option,
             role=score.request.role,
             condition=str(score.request.factors.get("condition", "")),
@@ -61,13 +61,13 @@ def of_scores(scores: Sequence[Score]) -> list[Asked]:
     ]
 
 
-def of_rows(rows: pd.DataFrame) -> list[Asked]:
+def of_rows(rows: pd.DataFrame) -> list[ScoredOption]:
     """From a run's stored scores."""
     options = []
     for row in rows.to_dict("records"):
         has_tokens = row["token_texts"] is not None and not _is_gap(row["token_texts"])
         options.append(
-            Asked(
+            ScoredOption(
                 option=int(row["option"]),
                 role=str(row["role"]),
                 condition="" if _is_gap(row["condition"]) else str(row["condition"]),
@@ -83,7 +83,7 @@ def of_rows(rows: pd.DataFrame) -> list[Asked]:
     return options
 
 
-def options_of(options: Sequence[Asked]) -> list[Asked]:
+def options_of(options: Sequence[ScoredOption]) -> list[ScoredOption]:
     """The options alone, without their unconditional scores and without answers to a question about them."""
     return [option for option in options if option.role not in ("unconditional", *JUDGMENT)]
 
@@ -107,7 +107,9 @@ def verdict_of(correct: float) -> Verdict:
     return word_of(correct)
 
 
-def verdict_sentence(instance: Instance, options: Sequence[Asked], correct: float, margin: float, reason: str) -> str:
+def verdict_sentence(
+    instance: Instance, options: Sequence[ScoredOption], correct: float, margin: float, reason: str
+) -> str:
     """What the model did with the instance, in one sentence."""
     kind = verdict_of(correct)
     if kind == "none":
@@ -118,14 +120,14 @@ def verdict_sentence(instance: Instance, options: Sequence[Asked], correct: floa
         return "all of the suite's predictions hold" if kind == "right" else "not all of the suite's predictions hold"
     if kind == "tie":
         return "the options cannot be told apart"
-    chosen = _named(instance, instance.gold if kind == "right" else None)
+    chosen = _name_of_option(instance, instance.gold if kind == "right" else None)
     if math.isnan(margin):
         return f"the model prefers {chosen}"
     times = math.exp(min(abs(margin), 700.0))
     return f"the model prefers {chosen} by {display.nats(abs(margin))}, {_times(times)} as probable"
 
 
-def _named(instance: Instance, option: int | None) -> str:
+def _name_of_option(instance: Instance, option: int | None) -> str:
     if instance.format in ("sentence", "pair_in_context"):
         return "the acceptable sentence" if option is not None else "the unacceptable sentence"
     if instance.format == "crows_pairs":
@@ -133,7 +135,7 @@ def _named(instance: Instance, option: int | None) -> str:
     return "the right option" if option is not None else "a wrong option"
 
 
-def _cloze_sentence(option: Asked, kind: str) -> str:
+def _cloze_sentence(option: ScoredOption, kind: str) -> str:
     shown = display.probability(math.exp(option.logprob))
     guess = "each token was the model's first guess" if kind == "right" else "it was not the model's first guess"
     return f"the last word has a probability of {shown}; {guess}"

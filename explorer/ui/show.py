@@ -149,11 +149,11 @@ def chart(
     if remark:
         note(remark)
     if beside is None:
-        _offer_figure(figure, name, about or _about(), alt, n)
+        _offer_figure(figure, name, about or _subject(), alt, n)
     else:
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             beside()
-            _offer_figure(figure, name, about or _about(), alt, n)
+            _offer_figure(figure, name, about or _subject(), alt, n)
     return picked
 
 
@@ -214,7 +214,7 @@ def save(
     about: About | None = None,
 ) -> None:
     """A menu that downloads the whole frame as CSV, Parquet or LaTeX."""
-    named = about or _about()
+    named = about or _subject()
     text = named.caption(caption or name, n)
     titles = _titles(columns) if columns else None
     cells = writers(frame, columns) if columns else None
@@ -307,7 +307,7 @@ def _titles(columns: Mapping[str, Any]) -> dict[str, str]:
     return {name: title_of(name, column) for name, column in columns.items() if not is_link(column)}
 
 
-def _about() -> About:
+def _subject() -> About:
     about = st.session_state.get("lx:about")
     return about if isinstance(about, About) else About()
 

@@ -37,7 +37,7 @@ def pick(benchmark: str) -> Slice | None:
     return by_name.get(name)
 
 
-def narrowed(frame: pd.DataFrame, slice_picked: Slice | None) -> pd.DataFrame:
+def rows_of_slice(frame: pd.DataFrame, slice_picked: Slice | None) -> pd.DataFrame:
     """The rows (column instance_id) of the slice; all where there is none."""
     return frame if slice_picked is None else frame[frame["instance_id"].isin(slice_picked.ids)]
 
@@ -62,7 +62,7 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
         # Known is only what the note below has told of: a name typed and clicked at once may be another's.
         st.button(
             f"Keep {len(ids):,} instances", key=f"slice:{key}:keep", disabled=too_many or not slices.name_of(name),
-            on_click=_keep, args=(benchmark, ids, key, {same_name.name: same_name.made} if same_name else {}),
+            on_click=_store_slice, args=(benchmark, ids, key, {same_name.name: same_name.made} if same_name else {}),
         )  # fmt: skip
         if same_name is not None and same_name.ids != tuple(ids):
             show.note(
@@ -80,10 +80,10 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
         show.note(message)
 
 
-def _keep(benchmark: str, ids: Sequence[str], key: str, known: Mapping[str, float]) -> None:
+def _store_slice(benchmark: str, ids: Sequence[str], key: str, known: Mapping[str, float]) -> None:
     name = str(st.session_state[f"slice:{key}:name"] or "")  # as it stands now: a click may come with what was typed
     try:
-        new_slice = slices.keep(resources.settings(), name, benchmark, ids, known)
+        new_slice = slices.store_slice(resources.settings(), name, benchmark, ids, known)
         st.session_state[f"slice:{key}:said"] = (
             f"Kept {len(new_slice.ids):,} instances as the slice “{new_slice.name}”."
         )

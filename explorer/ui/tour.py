@@ -60,7 +60,7 @@ def draw_tour(model: str, benchmark: str) -> None:
         st.html(f'<p class="lx-tour-text"><b>{at + 1} of {len(STEPS)}</b> {show.escaped(step.text)}</p>')
         if at + 1 < len(STEPS):
             if st.button(f"On to {STEPS[at + 1].page}", key="tour:next", icon=":material/arrow_forward:"):
-                _go(at + 1, model, benchmark)
+                _go_to_step(at + 1, model, benchmark)
             st.button("Leave the tour", key="tour:leave", type="tertiary", on_click=leave)
         else:
             st.button("End the tour", key="tour:leave", on_click=leave)
@@ -76,7 +76,7 @@ def leave() -> None:
             mark.touch()
 
 
-def begin() -> None:
+def start_tour() -> None:
     """Starts the tour again."""
     st.session_state[STEP] = 0
 
@@ -86,7 +86,7 @@ def _was_here() -> bool:
     return visitor.role() == "owner" and (resources.settings().cache / "tour_seen").exists()
 
 
-def _go(step: int, model: str, benchmark: str) -> None:
+def _go_to_step(step: int, model: str, benchmark: str) -> None:
     st.session_state[STEP] = step
     page = page_list.find(STEPS[step].page)
     try:

@@ -9,9 +9,9 @@ from explorer.results import queries_findings
 from explorer.ui import resources, show
 
 
-def tell(run_ids: Sequence[str]) -> None:
+def draw_undecided_note(run_ids: Sequence[str]) -> None:
     """A note with the share of undecided verdicts of these runs together; nothing where there are none."""
-    counts = resources.ask(queries_findings.undecided)
+    counts = resources.ask_store(queries_findings.undecided)
     of_runs = counts[counts["run_id"].isin(list(run_ids))]
     if text := sentence(int(of_runs["undecided"].sum()), int(of_runs["n"].sum())):
         show.note(text)

@@ -79,7 +79,7 @@ def why_not(name: str) -> str:
     return ""
 
 
-def told(text: str) -> str:
+def for_visitor(text: str) -> str:
     """An error as whoever looks may read it: for a visitor without the sentences that name folders of this machine."""
     if is_trusted():
         return text

@@ -65,7 +65,7 @@ class Wrong:
 LOOKUPS: dict[str, Callable[[str], Wrong | None]] = {}
 
 
-def tell(
+def tell_wrong_choice(
     name: str, wish: str, default: str, options: Sequence[str], title: Callable[[str], str] = str, *, shown: str = ""
 ) -> None:
     """Says that nothing is called so; `shown` or else the default's name is what is shown in its place."""
@@ -81,13 +81,13 @@ def tell(
             sentence += f" Shown is the nearest, {instead}."
             near = ""
         elsewhere = Wrong(sentence, label if near else "", {name: near} if near else {})
-    _keep(name, elsewhere)
+    _keep_wrong(name, elsewhere)
 
 
 def tell_number(name: str, wish: str, default: int) -> None:
     """Says that a number in the address is none."""
     named = KINDS.get(name, name.replace("_", " "))
-    _keep(name, Wrong(f"The {named} in the address, “{short(wish)}”, is no whole number. Shown is {default}."))
+    _keep_wrong(name, Wrong(f"The {named} in the address, “{short(wish)}”, is no whole number. Shown is {default}."))
 
 
 def nearest(wish: str, options: Sequence[str], title: Callable[[str], str] = str) -> str:
@@ -107,35 +107,35 @@ def short(wish: str) -> str:
     return wish if len(wish) <= LONGEST else f"{wish[: LONGEST - 1]}…"
 
 
-def begin(choose: Callable[[str, str], None]) -> None:
+def open_place(choose: Callable[[str, str], None]) -> None:
     """The place of the sentences on this page, with those that still hold; `choose` takes the nearest."""
     st.session_state[PLACE] = (st.container(), choose)
     st.session_state[DRAWN] = set()
-    for name, wrong in _held().items():
-        _draw(name, wrong)
+    for name, wrong in _wrong_by_name().items():
+        _draw_sentence(name, wrong)
 
 
 def forget(name: str = "") -> None:
     """Lets go of what was said of this choice; without a name of all."""
     if name:
-        _held().pop(name, None)
+        _wrong_by_name().pop(name, None)
     else:
-        _held().clear()
+        _wrong_by_name().clear()
 
 
-def _held() -> dict[str, Wrong]:
+def _wrong_by_name() -> dict[str, Wrong]:
     wrong_by_name: dict[str, Wrong] = st.session_state.setdefault(WRONG, {})
     return wrong_by_name
 
 
-def _keep(name: str, wrong: Wrong) -> None:
-    _held()[name] = wrong
+def _keep_wrong(name: str, wrong: Wrong) -> None:
+    _wrong_by_name()[name] = wrong
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None and not context.fragment_ids_this_run:  # a part of a page draws nothing outside of itself
-        _draw(name, wrong)
+        _draw_sentence(name, wrong)
 
 
-def _draw(name: str, wrong: Wrong) -> None:
+def _draw_sentence(name: str, wrong: Wrong) -> None:
     if PLACE not in st.session_state or name in st.session_state[DRAWN]:
         return
     st.session_state[DRAWN].add(name)
@@ -144,11 +144,14 @@ def _draw(name: str, wrong: Wrong) -> None:
         st.warning(plain(wrong.sentence), icon=":material/wrong_location:")
         if wrong.label:
             st.button(
-                plain(f"Show {wrong.label}"), key=f"nearest:{name}", on_click=_take, args=(wrong.choices, choose, name)
+                plain(f"Show {wrong.label}"),
+                key=f"nearest:{name}",
+                on_click=_choose_nearest,
+                args=(wrong.choices, choose, name),
             )
 
 
-def _take(choices: Mapping[str, str], choose: Callable[[str, str], None], name: str) -> None:
+def _choose_nearest(choices: Mapping[str, str], choose: Callable[[str, str], None], name: str) -> None:
     for chosen, value in choices.items():
         choose(chosen, value)
     forget(name)

@@ -145,7 +145,7 @@ def test_a_run_that_another_process_has_in_hand_is_waited_for(settings, models, 
 
 
 def test_a_cancelled_sweep_begins_no_other_run_until_it_is_resumed(settings, models, capsys):
-    planned = sweeps.keep(
+    planned = sweeps.store_sweep(
         settings,
         sweeps.plan("accuracy", models, ["starter_pairs"], [0], request={"limit": 4}, name="both"),
     )
@@ -161,7 +161,7 @@ def test_a_cancelled_sweep_begins_no_other_run_until_it_is_resumed(settings, mod
     def make(member: sweeps.Member) -> RunSpec:
         return RunSpec("accuracy", 1, member.model, member.benchmark)
 
-    _, states = sweeps.do(settings, planned, Resources(settings), make, work, lambda line: None)
+    _, states = sweeps.run_members(settings, planned, Resources(settings), make, work, lambda line: None)
     assert states == ["first", sweeps.NOT_STARTED]
 
 
@@ -189,7 +189,9 @@ def test_only_the_weights_that_a_run_used_are_let_go(settings, monkeypatch):
         seen.append(list(removed))
         return "complete"
 
-    sweeps.do(settings, sweeps.keep(settings, planned), Resources(settings), make, work, lambda line: None)
+    sweeps.run_members(
+        settings, sweeps.store_sweep(settings, planned), Resources(settings), make, work, lambda line: None
+    )
     assert seen == [[], ["one"], ["one"]] and removed == ["one", "four"]
 
 
@@ -242,7 +244,7 @@ HOSTILE = [
 @pytest.mark.parametrize("change", HOSTILE, ids=str)
 def test_a_file_of_a_sweep_made_to_do_harm_counts_as_none_and_hides_no_other(settings, capsys, change):
     good = sweeps.plan("accuracy", ["m"], ["starter_pairs"], [0], request={"limit": 4}, name="good")
-    sweeps.keep(settings, good)
+    sweeps.store_sweep(settings, good)
     fields = json.loads((settings.sweeps / "good.json").read_text("utf-8"))
     del fields["check"]
     (settings.sweeps / "bad.json").write_text(json.dumps({**fields, "name": "bad", **change}), "utf-8")
@@ -283,7 +285,7 @@ def test_weights_that_an_earlier_process_of_the_sweep_fetched_are_let_go_by_the_
     monkeypatch.setattr(sweeps.hub_cache, "remove", lambda model, commits: removed.extend(commits) or 1)
     monkeypatch.setattr(sweeps, "_fetch_ahead", lambda *words: None)
     planned = sweeps.plan("accuracy", ["a/b"], ["starter_pairs"], [0], request={}, name="one", keep="none")
-    sweeps.keep(settings, planned)
+    sweeps.store_sweep(settings, planned)
     here.add("fe7c4ed")  # and then the process was killed
     made = converted(settings, "fe7c4ed")
     made.mkdir(parents=True)
@@ -292,8 +294,8 @@ def test_weights_that_an_earlier_process_of_the_sweep_fetched_are_let_go_by_the_
     def make(member: sweeps.Member) -> RunSpec:
         return RunSpec("accuracy", 1, member.model, member.benchmark, revision="fe7c4ed")
 
-    again = sweeps.keep(settings, planned)
-    sweeps.do(settings, again, Resources(settings), make, lambda folder: "complete", lambda line: None)
+    again = sweeps.store_sweep(settings, planned)
+    sweeps.run_members(settings, again, Resources(settings), make, lambda folder: "complete", lambda line: None)
     assert removed == ["fe7c4ed"] and not made.exists()
 
 
@@ -301,7 +303,7 @@ def test_a_sweep_that_is_deleted_while_it_works_begins_no_other_run(settings, mo
     from explorer.records import RunSpec
     from explorer.resources import Resources
 
-    planned = sweeps.keep(
+    planned = sweeps.store_sweep(
         settings, sweeps.plan("accuracy", models, ["starter_pairs"], [0], request={"limit": 4}, name="both")
     )
 
@@ -312,5 +314,5 @@ def test_a_sweep_that_is_deleted_while_it_works_begins_no_other_run(settings, mo
     def make(member: sweeps.Member) -> RunSpec:
         return RunSpec("accuracy", 1, member.model, member.benchmark)
 
-    _, states = sweeps.do(settings, planned, Resources(settings), make, work, lambda line: None)
+    _, states = sweeps.run_members(settings, planned, Resources(settings), make, work, lambda line: None)
     assert states == ["complete", sweeps.NOT_STARTED] and sweeps.find(settings, "both") is None

@@ -6,7 +6,7 @@ import math
 import duckdb
 import pytest
 
-from explorer.results.few_units import held
+from explorer.results.few_units import without_few_units
 from explorer.results.store import Store
 from explorer.settings import PRECOMPUTED
 
@@ -15,7 +15,7 @@ def read(grp="overall", detail=None, low=0.1, reason=""):
     source = "SELECT ? AS grp, 0.2 AS value, CAST(? AS DOUBLE) AS low, 0.3 AS high, 0.01 AS p, ? AS reason, ? AS detail"
     written = json.dumps(detail) if detail else None
     connection = duckdb.connect()
-    (row,) = connection.execute(held(source), [grp, low, reason, written]).df().to_dict("records")
+    (row,) = connection.execute(without_few_units(source), [grp, low, reason, written]).df().to_dict("records")
     return row
 
 

@@ -122,7 +122,7 @@ def test_a_run_of_an_index_of_earlier_versions_leaves_when_the_same_is_counted_a
     file, after = tmp_path / "file.duckdb", tmp_path / "after.duckdb"
     precomputed.pack([*runs[:2], former, *runs[2:]], file)
     precomputed_add.add([anew], file, after)
-    assert precomputed_add.held(after) == {*(each.run_id for each in runs), anew.run_id}
+    assert precomputed_add.stored_run_ids(after) == {*(each.run_id for each in runs), anew.run_id}
     others = f"run_id NOT IN ('{former.run_id}', '{anew.run_id}')"
     with contextlib.closing(store.Store(None, file)) as one, contextlib.closing(store.Store(None, after)) as two:
         assert differences(one, two, others) == []

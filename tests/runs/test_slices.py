@@ -22,7 +22,7 @@ def settings(tmp_path):
 
 
 def test_a_slice_comes_back_by_its_name_in_words(settings):
-    made = slices.keep(settings, "Lost by swaps!", "starter_pairs", [*PAIRS, PAIRS[0]])
+    made = slices.store_slice(settings, "Lost by swaps!", "starter_pairs", [*PAIRS, PAIRS[0]])
     assert made.name == "lost-by-swaps" and list(made.ids) == PAIRS
     assert slices.find(settings, "lost-by-swaps") == made
     assert slices.of_benchmark(settings, "starter_pairs") == [made]
@@ -32,20 +32,20 @@ def test_a_slice_comes_back_by_its_name_in_words(settings):
 @pytest.mark.parametrize("name", ["", "   ", "../../etc", "---"])
 def test_a_name_never_leaves_the_folder(settings, name):
     if slices.name_of(name):
-        slices.keep(settings, name, "starter_pairs", PAIRS)
+        slices.store_slice(settings, name, "starter_pairs", PAIRS)
         assert {path.parent for path in settings.cache.rglob("*.json")} == {settings.slices}
     else:
         with pytest.raises(UsageError, match="letter or digit"):
-            slices.keep(settings, name, "starter_pairs", PAIRS)
+            slices.store_slice(settings, name, "starter_pairs", PAIRS)
     assert slices.find(settings, name) is None
 
 
 def test_a_slice_is_bounded(settings):
     many = [f"starter_pairs/a/{number}" for number in range(slices.MOST_IDS + 1)]
     with pytest.raises(UsageError, match="5,001"):
-        slices.keep(settings, "all", "starter_pairs", many)
+        slices.store_slice(settings, "all", "starter_pairs", many)
     with pytest.raises(UsageError, match="these are 0"):
-        slices.keep(settings, "none", "starter_pairs", [])
+        slices.store_slice(settings, "none", "starter_pairs", [])
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_slice_is_bounded(settings):
     [{"ids": ["other"]}, {"ids": "text"}, {"format": 2}, {"benchmark": 3}, {"name": "another"}, {"more": 1}],
 )
 def test_a_changed_file_counts_as_none(settings, change):
-    slices.keep(settings, "mine", "starter_pairs", PAIRS)
+    slices.store_slice(settings, "mine", "starter_pairs", PAIRS)
     path = settings.slices / "mine.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}), encoding="utf-8")
     assert slices.find(settings, "mine") is None
@@ -66,7 +66,7 @@ def test_a_changed_file_counts_as_none(settings, change):
     ids=repr,
 )
 def test_a_file_made_to_do_harm_counts_as_none(settings, change):
-    slices.keep(settings, "mine", "starter_pairs", PAIRS)
+    slices.store_slice(settings, "mine", "starter_pairs", PAIRS)
     path = settings.slices / "mine.json"
     fields = {key: value for key, value in json.loads(path.read_text()).items() if key != "check"}
     path.write_text(json.dumps({**fields, **change}), encoding="utf-8")
@@ -74,21 +74,21 @@ def test_a_file_made_to_do_harm_counts_as_none(settings, change):
 
 
 def test_a_name_of_another_benchmark_is_not_taken_over(settings):
-    slices.keep(settings, "mine", "starter_pairs", PAIRS)
+    slices.store_slice(settings, "mine", "starter_pairs", PAIRS)
     with pytest.raises(UsageError, match="another benchmark"):
-        slices.keep(settings, "mine", "blimp", ["blimp/a/1"])
+        slices.store_slice(settings, "mine", "blimp", ["blimp/a/1"])
     with pytest.raises(UsageError, match="mine"):
         slices.needed(settings, "other", "starter_pairs")
 
 
 def test_what_somebody_kept_meanwhile_is_not_replaced_before_it_was_told(settings):
-    theirs = slices.keep(settings, "mine", "starter_pairs", PAIRS, {})
+    theirs = slices.store_slice(settings, "mine", "starter_pairs", PAIRS, {})
     with pytest.raises(UsageError, match="Somebody has kept 2 other instances as mine"):
-        slices.keep(settings, "Mine", "starter_pairs", PAIRS[:1], {})
+        slices.store_slice(settings, "Mine", "starter_pairs", PAIRS[:1], {})
     assert slices.find(settings, "mine") == theirs
-    slices.keep(settings, "mine", "starter_pairs", PAIRS, {})  # the same instances: nobody loses any
+    slices.store_slice(settings, "mine", "starter_pairs", PAIRS, {})  # the same instances: nobody loses any
     told = {one.name: one.made for one in slices.of_benchmark(settings, "starter_pairs")}
-    assert slices.keep(settings, "mine", "starter_pairs", PAIRS[:1], told).ids == tuple(PAIRS[:1])
+    assert slices.store_slice(settings, "mine", "starter_pairs", PAIRS[:1], told).ids == tuple(PAIRS[:1])
 
 
 def test_a_run_takes_the_instances_of_a_slice_alone(settings, tiny_gpt2):

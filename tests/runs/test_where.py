@@ -64,7 +64,7 @@ def test_a_damaged_file_means_this_machine(settings, text):
 )
 def test_a_place_that_cannot_be_meant_is_refused_in_one_sentence(with_ray, place, problem):
     with pytest.raises(UsageError, match=problem) as caught:
-        where.checked(place)
+        where.checked_place(place)
     assert "secret@" not in str(caught.value)
 
 

@@ -55,7 +55,7 @@ def test_reductions_worked_out_at_once_are_those_worked_out_one_by_one():
         count = chance.choice((1, 2, 2, 3))
         passes = [
             {
-                option: findings.Asked(
+                option: findings.StoredOption(
                     chance.choice(numbers), chance.choice((0, 1, 3, math.nan)), chance.choice((0, 4)), 5.0,
                     ("", chance.choice(("one", "two", f"option {option}"))),
                 )

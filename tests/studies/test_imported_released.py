@@ -92,7 +92,7 @@ def test_the_committed_file_answers_printed_figures_and_none_is_off():
         assert rows["n"][0] == 0, "figures alone"
     finally:
         opened.close()
-    told = Counter(board.verdict(one, board.beside(one, stored)) for one in board.figures())
+    told = Counter(board.verdict(one, board.matching_run(one, stored)) for one in board.figures())
     assert told["within"] + told["equal"] >= 16
     assert not told["outside"] and not told["differs"]
     assert told["within"] + told["equal"] + told["no target"] + told["not comparable"] >= 22

@@ -176,7 +176,7 @@ def test_a_sample_is_filled_from_each_group_and_depends_on_seed_and_ids_alone():
 def test_a_model_of_its_own_gets_a_place_of_its_own(world, tiny_gpt2):
     given = {"index": "words", "judge": "judge", "senses": "lm", "senses_model": "reader"}
     spec = make_spec(world, study="perturbation", model=str(tiny_gpt2), benchmark="blimp", settings=given)
-    places = [perturbation_study._beside(name, spec, world) for name in (spec.model, "reader", "judge")]
+    places = [perturbation_study._resources_beside(name, spec, world) for name in (spec.model, "reader", "judge")]
     assert places[0] is world
     assert len({id(place) for place in places}) == 3
     assert places[1].counter("words") is world.counter("words")

@@ -50,7 +50,7 @@ def test_originals_are_the_same_in_both_tables_once_the_slip_is_mended(table, be
 
 
 def test_perplexities_are_divided_by_the_hundred_too_much():
-    figure = published.beside("EleutherAI/pythia-6.9b", "lambada", "original", "perplexity")
+    figure = published.printed_for("EleutherAI/pythia-6.9b", "lambada", "original", "perplexity")
     assert figure is not None
     assert (figure.value, figure.printed) == (pytest.approx(4.44), 444.0)
     assert "100 times" in figure.remark
@@ -60,14 +60,14 @@ def test_perplexities_are_divided_by_the_hundred_too_much():
 
 
 def test_only_the_papers_own_models_have_a_figure_beside_them():
-    assert published.beside("EleutherAI/pythia-6.9b", "piqa", "NV", "accuracy").value == 62.57
-    assert published.beside("eleutherai/pythia-6.9b@main", "piqa", "NV", "accuracy").value == 62.57
-    assert published.beside("EleutherAI/pythia-6.9b@step1000", "piqa", "NV", "accuracy") is None
-    assert published.beside("gemma-3-270m", "piqa", "NV", "accuracy") is None
+    assert published.printed_for("EleutherAI/pythia-6.9b", "piqa", "NV", "accuracy").value == 62.57
+    assert published.printed_for("eleutherai/pythia-6.9b@main", "piqa", "NV", "accuracy").value == 62.57
+    assert published.printed_for("EleutherAI/pythia-6.9b@step1000", "piqa", "NV", "accuracy") is None
+    assert published.printed_for("gemma-3-270m", "piqa", "NV", "accuracy") is None
 
 
 def test_popularity_has_its_standard_deviation():
-    figure = published.beside("allenai/OLMo-1B-hf", "copa", "original", "ips")
+    figure = published.printed_for("allenai/OLMo-1B-hf", "copa", "original", "ips")
     assert (figure.value, figure.sd, figure.number) == (8.34, 1.5, "3")
     assert all(math.isnan(row.sd) for row in FIGURES if row.metric != "ips")
 

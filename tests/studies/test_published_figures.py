@@ -17,7 +17,7 @@ from explorer.studies.ontology import published as ontology_published
 from explorer.studies.priming import published as priming_published
 
 ROOT = Path(__file__).parents[2]
-EVERY = published_figures.every()
+EVERY = published_figures.all_figures()
 # Levels of tests and of intervals: our own, whether or not a paper prints the same.
 CONVENTIONS = {0.0, 0.001, 0.01, 0.05, 0.1, 0.5, 0.95, 1.0}
 DECIMAL = re.compile(r"(?<![\w.])\d*\.\d{2,}(?![\w.])")

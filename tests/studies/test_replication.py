@@ -67,7 +67,7 @@ def test_a_figure_that_nothing_computes_says_why_or_is_a_constant():
 
 
 def test_ours_is_taken_in_the_unit_of_the_printed_figure():
-    found = replication_board.beside(printed(75.24, PIQA), replication_board.index([row()]))
+    found = replication_board.matching_run(printed(75.24, PIQA), replication_board.index([row()]))
     assert (found.value, found.low, found.high, found.n) == (75, 73, 77, 1838)
     assert replication_board.verdict(printed(75.24, PIQA), found) == "within"
     assert replication_board.verdict(printed(78.0, PIQA), found) == "outside"
@@ -76,14 +76,14 @@ def test_ours_is_taken_in_the_unit_of_the_printed_figure():
 def test_a_share_that_is_counted_from_the_other_side_is_turned_round():
     turned = Answer("accuracy", "crows_pairs", ACCURACY, scale=-100, offset=100)
     rows = [row(benchmark="crows_pairs", value=0.4, low=0.38, high=0.43)]
-    found = replication_board.beside(printed(60, turned), replication_board.index(rows))
+    found = replication_board.matching_run(printed(60, turned), replication_board.index(rows))
     assert (found.value, found.low, found.high) == pytest.approx((60, 57, 62))
 
 
 def test_a_run_in_the_printed_setting_goes_before_one_in_another():
     rows = replication_board.index([row(preset="natural", value=0.7, run_id="a"), row(run_id="b")])
-    assert replication_board.beside(printed(75, PIQA), rows).run_id == "b"
-    alone = replication_board.beside(printed(75, PIQA), replication_board.index([row(preset="natural")]))
+    assert replication_board.matching_run(printed(75, PIQA), rows).run_id == "b"
+    alone = replication_board.matching_run(printed(75, PIQA), replication_board.index([row(preset="natural")]))
     assert replication_board.verdict(printed(75, PIQA), alone) == "not comparable"
 
 
@@ -97,7 +97,7 @@ def test_only_the_same_model_answers():
         ("gemma-3-270m", False),
     ):
         assert (
-            replication_board.beside(printed(75, PIQA), replication_board.index([row(model=model)])) is not None
+            replication_board.matching_run(printed(75, PIQA), replication_board.index([row(model=model)])) is not None
         ) == same, model
     imported = printed(0.007, model_id="EleutherAI/pythia-12b-deduped")
     assert replication_board.is_same_model(imported, "Pythia-12B")
@@ -113,7 +113,7 @@ def test_without_an_interval_ours_is_compared_as_printed():
     )
     for value, word in ((0.137, "equal"), (0.139, "differs")):
         one = printed(value, answer, digits=3)
-        assert replication_board.verdict(one, replication_board.beside(one, rows)) == word
+        assert replication_board.verdict(one, replication_board.matching_run(one, rows)) == word
 
 
 def test_slips_are_no_targets_and_mended_figures_are():

@@ -41,7 +41,7 @@ def judged(printed: BoardFigure, *, limit=None, items=None, status="complete", d
         "detail": detail, "status": status, "done": done, "total": total,
         "spec": json.dumps({"settings": {**chosen, "preset": preset}, "limit": limit, "suites": list(suites)}),
     }  # fmt: skip
-    ours = board.beside(printed, board.index([row]))
+    ours = board.matching_run(printed, board.index([row]))
     assert ours is not None
     return board.verdict(printed, ours), ours.differs
 
@@ -155,7 +155,7 @@ def test_each_setting_that_matters_makes_a_figure_not_comparable(case):
         other = next(one for one in sorted(prompts) if f"prompt={one}" not in printed.command)
         change = {"prompt": other}
     if case == "slice":
-        made = method.Made({"only": ["piqa/a", "piqa/b"]})
+        made = method.RunMethod({"only": ["piqa/a", "piqa/b"]})
         assert method.differences((), (), "", made, benchmark="piqa").startswith(words)
         return
     verdict, differs = judged(printed, **{**settings, **change})
@@ -166,7 +166,7 @@ def test_each_setting_that_matters_makes_a_figure_not_comparable(case):
 
 def test_min_k_of_another_share_differs():
     assert MIN_K == [] or judged(MIN_K[0], min_k=10.0)[1].startswith("min-k of 10")
-    made = method.Made({"min_k": 10.0})
+    made = method.RunMethod({"min_k": 10.0})
     assert method.differences(method.MIN_K, (), "", made, benchmark="piqa").startswith("min-k of 10%; ")
 
 
@@ -177,8 +177,8 @@ def test_another_benchmark_or_model_answers_nothing():
         "finding": "accuracy", "grp": "overall", "setting": "", "condition": "", "k": -1, "value": 0.7, "low": 0.6,
         "high": 0.8, "n": 1000, "detail": "",
     }  # fmt: skip
-    assert board.beside(PIQA, board.index([row])) is None
-    assert board.beside(PIQA, board.index([{**row, "benchmark": "piqa", "model": "gemma-3-270m"}])) is None
+    assert board.matching_run(PIQA, board.index([row])) is None
+    assert board.matching_run(PIQA, board.index([{**row, "benchmark": "piqa", "model": "gemma-3-270m"}])) is None
 
 
 def test_what_does_not_matter_to_a_figure_is_not_looked_at():
@@ -211,7 +211,7 @@ def test_a_run_made_by_the_boards_own_command_is_comparable():
         seen.add(str(key))
         own = [answer for answer in printed.answers if answer.study == words[4]]
         assert own, printed
-        made = method.Made(settings)
+        made = method.RunMethod(settings)
         preset = str(settings.get("preset", ""))
         assert method.differences(printed.method, own[0].presets, preset, made, benchmark=own[0].benchmark) == ""
     assert len(seen) > 10
@@ -228,4 +228,4 @@ def test_a_figure_of_counts_from_a_foreign_index_is_marked(index, foreign):
         answer.condition, answer.k, 0.5, 0.4, 0.6, 100, json.dumps({answer.detail: 2.0}),
         json.dumps({"settings": {"index": index}}),
     )  # fmt: skip
-    assert board.beside(printed, {entry.key: [entry]}).foreign == foreign
+    assert board.matching_run(printed, {entry.key: [entry]}).foreign == foreign

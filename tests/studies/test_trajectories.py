@@ -315,7 +315,7 @@ def test_each_study_has_readings_in_plain_words():
         assert len({reading.key for reading in offered}) == len(offered)
 
 
-def told(name: str, *values: tuple[float, float, float], steps: tuple[int, ...]) -> words.Told:
+def told(name: str, *values: tuple[float, float, float], steps: tuple[int, ...]) -> words.DescribedLine:
     stops = tuple(
         lines.Stop(
             float(step),
@@ -326,7 +326,7 @@ def told(name: str, *values: tuple[float, float, float], steps: tuple[int, ...])
         )
         for step in steps
     )
-    return words.Told(name, stops, tuple(readings.Point(*value, 100) for value in values))
+    return words.DescribedLine(name, stops, tuple(readings.Point(*value, 100) for value in values))
 
 
 def test_the_sentence_follows_from_the_numbers():

@@ -17,7 +17,7 @@ def test_what_was_picked_is_read_once_each():
 def test_a_slice_narrows_the_popularity_page_and_stands_in_the_address(open_page, everything, monkeypatch):
     settings = settings_module.read(cache=everything)
     ids = [one.id for one in _pairs(settings)][:12]
-    slices.keep(settings, "a dozen", "starter_pairs", ids)
+    slices.store_slice(settings, "a dozen", "starter_pairs", ids)
     try:
         app = open_page("popularity", everything, model="gemma-3-270m", benchmark="starter_pairs", slice="a-dozen")
         assert not app.exception and not app.error

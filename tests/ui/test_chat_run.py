@@ -108,8 +108,8 @@ def test_the_lab_asks_in_the_chat_as_the_run_does(done_here, chatted, monkeypatc
     given = {"k": "0,1", "settings": "pairs", "instances": 2, "orders": 1, "max_new_tokens": 3, "performance": "scored"}
     folder = done_here("icl", "starter_entailment", **given)
     drawn = icl_context.sampled_items(folder.spec, ui_resources.resources())
-    monkeypatch.setattr(icl_lab, "_drawn", lambda chosen: drawn)
-    monkeypatch.setattr(icl_lab, "_judged", lambda pieces, written, is_english: "not judged here")
+    monkeypatch.setattr(icl_lab, "_draw_items", lambda chosen: drawn)
+    monkeypatch.setattr(icl_lab, "_judge_completion", lambda pieces, written, is_english: "not judged here")
     monkeypatch.setattr(icl_lab, "NEW_TOKENS", 3)
     measures, given = folder.read("measures"), folder.read("generations")
     form = tuple(sorted((name, folder.spec.settings[name]) for name in ("chat", "system", "form")))

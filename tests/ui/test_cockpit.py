@@ -17,7 +17,7 @@ from explorer.ui.cockpit import edits, layers, panel, state
 from explorer.ui.cockpit.layers import Marks
 from explorer.ui.cockpit.words import Span
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram
-from explorer.ui.scored_options import Asked
+from explorer.ui.scored_options import ScoredOption
 from explorer.ui.token_view import Token
 from explorer.variants import fields
 from tests.ui.conftest import strip_of
@@ -38,7 +38,7 @@ SUITE = Instance(
 EVERY = [PAIR, CHOICE, CLOZE, SUITE]
 
 
-def asked(instance: Instance) -> list[Asked]:
+def asked(instance: Instance) -> list[ScoredOption]:
     """What the instance is asked, each word a token of one nat."""
     made = []
     for request in prompts.requests(instance):
@@ -50,7 +50,7 @@ def asked(instance: Instance) -> list[Asked]:
         tokens = tuple(Token(text, 1.0) for text in texts)
         condition, part = str(request.factors.get("condition", "")), int(request.factors.get("part", 0))
         made.append(
-            Asked(request.option, request.role, condition, part, request.context, request.continuation,
+            ScoredOption(request.option, request.role, condition, part, request.context, request.continuation,
                   -float(len(tokens)), tokens, False, "")
         )  # fmt: skip
     return made
@@ -130,7 +130,7 @@ def test_the_running_sum_of_the_differences_ends_at_the_margin():
     first, second = asked(PAIR)
     # 4 tokens of 1 nat against 4 of 1, 3, 1 and 1: the first is ahead by 2 nats from the verb on
     tokens = (second.tokens[0], second.tokens[1], Token(" see", 3.0), second.tokens[3])
-    second = Asked(1, "option", "", 0, "", second.continuation, -6.0, tokens, False, "")
+    second = ScoredOption(1, "option", "", 0, "", second.continuation, -6.0, tokens, False, "")
     marks = Marks(())
     blocks = layers.blocks(
         PAIR, layers.rows(PAIR, [first, second]), lambda one: layers.surprisal_cell(one, "nats", marks), "nats", {},
@@ -189,12 +189,12 @@ def walk() -> None:
 
     from explorer.ui.cockpit import state
 
-    state.begin("i")
+    state.forget_other_instance("i")
     for swaps in ("a.n:b", "a.n:c"):
         st.button(swaps, key=swaps, on_click=state.change, args=(swaps,), kwargs={"swaps": swaps})
     for name in ("undo", "redo", "reset"):
         st.button(name, key=name, on_click=getattr(state, name))
-    st.button("first", key="first", on_click=state.go, args=(0,))
+    st.button("first", key="first", on_click=state.go_to_step, args=(0,))
     state.write()
     st.text(state.edits().swaps)
 
@@ -348,7 +348,7 @@ def test_the_words_of_a_row_add_up_to_it_and_stand_where_they_are_written(instan
 
 def test_a_word_says_its_tokens_and_one_without_a_number_says_why():
     tokens = (Token("The", math.nan), Token(" c", 2.0), Token("at", 0.5), Token(".", 1.0))
-    one = Asked(0, "option", "", 0, "", "The cat.", math.nan, tokens, False, "")
+    one = ScoredOption(0, "option", "", 0, "", "The cat.", math.nan, tokens, False, "")
     (row,) = layers.rows(PAIR, [one])
     first, cat = (layers.word_cell(word, "nats", Marks(())) for word in layers.by_word(row).tokens)
     assert (first.text, first.number, first.kinds) == ("The", "–", "lx-unscored")

@@ -119,9 +119,9 @@ def test_a_failed_download_names_no_folder_of_the_server_to_a_visitor(open_page,
 )
 def test_a_visitor_reads_errors_without_the_sentences_that_name_folders(text, shown, monkeypatch):
     monkeypatch.setattr(visitor, "role", lambda: "visitor")
-    assert visitor.told(text) == shown
+    assert visitor.for_visitor(text) == shown
     monkeypatch.setattr(visitor, "role", lambda: "owner")
-    assert visitor.told(text) == text
+    assert visitor.for_visitor(text) == text
 
 
 def test_a_job_reports_its_steps_and_its_fault(fresh_app):

@@ -311,7 +311,7 @@ def test_the_inspector_asks_an_endpoint_and_tells_how_likely_the_right_id_is_or_
     answer, why = UNSCORING.get(server, (None, ""))
     model = serve(answer) if answer else request.getfixturevalue(server)
     concept = resources.instances("go").instances[0]
-    found = ontology_inspector.asked(concept, Chosen(model, "go"))
+    found = ontology_inspector.ask_concept(concept, Chosen(model, "go"))
     assert len(found.answers) == 16 and set(found.answers["Answer"]) <= {"fine", " fine"}
     logprob = found.judgment.get("gold_logprob")
     value, reason = logprob.value, logprob.reason
@@ -322,7 +322,7 @@ def test_the_inspector_asks_an_endpoint_and_tells_how_likely_the_right_id_is_or_
 def test_the_inspector_says_of_a_base_model_that_it_was_sent_plain_text(tmp_path, monkeypatch, serve, ontology):
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("EXPLORER_DATA", str(ontology))
-    found = ontology_inspector.asked(resources.instances("go").instances[0], Chosen(serve(completes), "go"))
+    found = ontology_inspector.ask_concept(resources.instances("go").instances[0], Chosen(serve(completes), "go"))
     assert set(found.answers["Answer"]) == {" fine"} and "plain text" in found.remarks[0]
 
 
@@ -352,7 +352,7 @@ def test_the_popularity_of_n_grams_stands_whether_or_not_a_server_scores(open_pa
 
 
 def test_what_comes_next_says_that_a_server_does_not_tell_what_it_expects(serve):
-    guess = model_next.expected(serve(writes), "The winter was")
+    guess = model_next.expected_tokens(serve(writes), "The winter was")
     assert not guess.tokens and "does not say what it expects" in guess.reason
 
 

@@ -89,24 +89,24 @@ def info(**changes: object) -> RunInfo:
 def test_a_run_takes_as_long_as_the_last_one_of_the_same_model_and_study():
     runs = [info(), info(created=2.0, rate=10.0), info(study="priming", rate=1.0), info(rate=math.nan)]
     # 1,000 instances at 10 a second, after the start of the worker
-    assert pace.expected(runs, "accuracy", "gemma-3-270m", "blimp", 1_000).seconds == 100 + pace.START
+    assert pace.expected_seconds(runs, "accuracy", "gemma-3-270m", "blimp", 1_000).seconds == 100 + pace.START
 
 
 def test_a_run_on_the_same_texts_says_more_than_a_newer_one_on_others():
     runs = [info(rate=4.0), info(benchmark="blimp", created=2.0, rate=10.0)]
-    assert pace.expected(runs, "accuracy", "gemma-3-270m", "starter_pairs", 100).seconds == 25 + pace.START
+    assert pace.expected_seconds(runs, "accuracy", "gemma-3-270m", "starter_pairs", 100).seconds == 25 + pace.START
 
 
 def test_another_models_run_is_scaled_by_the_sizes_of_the_two():
     from explorer.scoring import catalog
 
     large, small = (catalog.find(name).parameters for name in ("gemma-3-270m", "smollm2-135m-instruct"))
-    found = pace.expected([info()], "accuracy", "smollm2-135m-instruct", "blimp", 1_000)
+    found = pace.expected_seconds([info()], "accuracy", "smollm2-135m-instruct", "blimp", 1_000)
     assert found.seconds == pytest.approx(pace.START + 1_000 / (5.0 * large / small))
 
 
 def test_a_model_of_unknown_size_without_a_run_has_no_time():
-    assert pace.expected([info()], "accuracy", "some/model", "blimp", 10).in_words() == ""
+    assert pace.expected_seconds([info()], "accuracy", "some/model", "blimp", 10).in_words() == ""
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_model_of_unknown_size_without_a_run_has_no_time():
      (3 * 3600, "about 3 hours"), (72 * 3600, "about 3 days")],
 )  # fmt: skip
 def test_a_time_is_said_as_people_say_it(seconds, words):
-    assert pace.about(seconds) == words
+    assert pace.time_in_words(seconds) == words
 
 
 # The state of runs

@@ -13,7 +13,7 @@ from explorer.settings import ROOT
 from explorer.ui.gate import gate
 from explorer.ui.gate import login as gate_login
 from explorer.ui.gate import server as gate_server
-from explorer.ui.gate.gate import Gate, SlowDown, comes_from_here, make
+from explorer.ui.gate.gate import Gate, SlowDown, comes_from_here, make_gate
 
 PAGES = sorted((ROOT / "pages").glob("*.py"))
 TOKEN_LENGTH = 43  # 32 random bytes in base 64
@@ -24,26 +24,26 @@ TOKEN_LENGTH = 43  # 32 random bytes in base 64
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1"])
 def test_a_server_for_this_machine_alone_asks_its_owner_for_nothing(address):
-    assert make(address, {}).is_open_here and make(address, {}).secret == ""
+    assert make_gate(address, {}).is_open_here and make_gate(address, {}).secret == ""
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "", "10.0.0.5", "192.168.1.9", "gpu1"])
 def test_any_other_server_has_a_token_of_its_own(address):
-    first, second = make(address, {}), make(address, {})
+    first, second = make_gate(address, {}), make_gate(address, {})
     assert len(first.secret) == TOKEN_LENGTH and first.secret != second.secret
     assert not first.is_open_here
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0"])
 def test_a_password_is_asked_of_everybody(address):
-    made = make(address, {"EXPLORER_PASSWORD": "opensesame"})
+    made = make_gate(address, {"EXPLORER_PASSWORD": "opensesame"})
     assert made.is_password and not made.is_open_here
     assert made.opens("opensesame")
 
 
 @pytest.mark.parametrize("given", ["", "opensesam", "opensesame ", "OPENSESAME", "opensesame\x00", "é", "\ud800"])
 def test_nothing_but_the_secret_opens(given):
-    assert not make("0.0.0.0", {"EXPLORER_PASSWORD": "opensesame"}).opens(given)
+    assert not make_gate("0.0.0.0", {"EXPLORER_PASSWORD": "opensesame"}).opens(given)
     assert not Gate("").opens(given)
 
 
@@ -184,7 +184,7 @@ def test_other_machines_other_names_and_proxies_are_not_the_owner(remote, header
     ],
 )
 def test_nobody_is_led_out_of_the_app(place, kept):
-    assert gate_server.within(place) == kept
+    assert gate_server.path_within_app(place) == kept
 
 
 # --- logins elsewhere
@@ -220,7 +220,7 @@ def test_a_login_opens_its_own_steps_whatever_address_it_comes_back_to(back, is_
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1"])
 def test_a_server_that_is_reached_under_another_name_has_a_token(address):
-    made = make(address, {}, is_named=True)
+    made = make_gate(address, {}, is_named=True)
     assert len(made.secret) == TOKEN_LENGTH and not made.is_open_here
 
 

@@ -59,7 +59,7 @@ def test_a_place_of_an_address_is_a_plain_number(text):
     ],
 )
 def test_what_the_browser_says_of_the_strip_is_text_and_whole_numbers(sent, kept):
-    assert strip.checked(sent) == kept
+    assert strip.checked_act(sent) == kept
 
 
 def test_a_long_text_or_context_counts_each_time_it_is_read():

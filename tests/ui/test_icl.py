@@ -239,7 +239,7 @@ def test_an_answer_is_shown_as_it_is_written_and_then_kept(open_page, runs, tiny
     assert len(written) > 1
     assert all(len(later) >= len(earlier) for earlier, later in itertools.pairwise(written))
     assert "icl:stop" not in {button.key for button in app.button}
-    assert len(lab._kept()) == 1
+    assert len(lab._answers_kept()) == 1
     steps.clear()
     app.run()
     assert steps == []  # kept, so nothing is asked again
@@ -253,4 +253,4 @@ def test_who_stops_an_answer_is_asked_no_more(open_page, runs, tiny_gpt2):
     )
     app.session_state["icl:asked"] = None  # as the button Stop leaves it
     app.run()
-    assert not lab._kept() and "In the data set" not in words_of(app)
+    assert not lab._answers_kept() and "In the data set" not in words_of(app)

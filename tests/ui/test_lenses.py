@@ -347,7 +347,7 @@ def test_a_missing_tagger_leaves_scores_and_popularity(popular, words, tiny_gpt2
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR))
     assert {MARGIN, gauges.IPS} <= labels(app)
     assert any("Words to swap cannot be shown" in line for line in quiet(app))
-    assert "not installed" in str(icl_lab._judged(HALF, HALF, True))
+    assert "not installed" in str(icl_lab._judge_completion(HALF, HALF, True))
 
 
 def test_a_missing_encoder_leaves_swaps_by_another_method_scores_and_popularity(popular, words, tiny_gpt2, monkeypatch):
@@ -356,7 +356,7 @@ def test_a_missing_encoder_leaves_swaps_by_another_method_scores_and_popularity(
     assert {MARGIN, gauges.IPS} <= labels(app)
     assert alike(app) == {"ROUGE-L"}
     assert any("told apart by Lesk" in line for line in quiet(app))
-    assert "not installed" in str(icl_lab._judged(HALF, HALF, True))
+    assert "not installed" in str(icl_lab._judge_completion(HALF, HALF, True))
 
 
 def test_a_model_whose_text_is_here_is_rated_in_no_other(here):

@@ -17,7 +17,7 @@ def test_a_number_in_an_address_is_one_or_the_default(written, number):
 
         from explorer.ui import links
 
-        st.text(links.whole("seed", 3))
+        st.text(links.whole_number("seed", 3))
 
     app = AppTest.from_function(page)
     app.query_params["seed"] = written

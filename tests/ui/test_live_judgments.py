@@ -156,7 +156,7 @@ def test_ontology(full_run, tmp_path, model):
     for payload in folder.read("instances")["payload"]:
         item = instance_of(payload)
         stored = rows_of(measures, item.id)
-        now = inspector.asked(item, chosen)
+        now = inspector.ask_concept(item, chosen)
         for name in ("gold_logprob", "gold_gain"):
             assert now.judgment.get(name) == stored.get(name)
         # The fake model answers the same question in the same way: what it says stands among the answers now.
@@ -171,7 +171,7 @@ def test_icl(full_run, model, monkeypatch, k):
     world = resources.resources()
     world.once(("tagger",), small_worlds.Capitals)
     drawn = icl_context.sampled_items(folder.spec, world)
-    monkeypatch.setattr(icl_lab, "_drawn", lambda chosen: drawn)
+    monkeypatch.setattr(icl_lab, "_draw_items", lambda chosen: drawn)
     measures, given = folder.read("measures"), folder.read("generations")
     replications = given[(given["role"] == "replication") & (given["k"] == k)].set_index("instance_id")
     for name, row in replications.iterrows():

@@ -75,7 +75,7 @@ def test_labels_of_the_index_are_those_of_the_schedule(shared_settings: Settings
     counter.close()  # type: ignore[attr-defined]
 
 
-def judged(seed: int, better: float, texts: int = 400) -> list[membership.Found]:
+def judged(seed: int, better: float, texts: int = 400) -> list[membership.AttackResult]:
     chance = np.random.default_rng(seed)
     member = np.repeat([1.0, 0.0], texts // 2)
     return membership.judge_attacks({"mia_loss": chance.normal(size=texts) - better * member}, member, resamples=100)

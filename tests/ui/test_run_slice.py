@@ -16,7 +16,7 @@ def words_of(app) -> str:
 
 def test_a_kept_slice_is_what_is_run_on(open_page, tmp_path, monkeypatch):
     settings = settings_module.read(cache=tmp_path)
-    slices.keep(settings, "two pairs", "starter_pairs", IDS)
+    slices.store_slice(settings, "two pairs", "starter_pairs", IDS)
     asked = []
     monkeypatch.setattr(queue, "submit", lambda settings, spec, *rest, **named: asked.append(spec) or "none")
     app = open_page("runs", tmp_path, model="glassbox-m", benchmark="starter_pairs")
@@ -33,14 +33,14 @@ def test_a_kept_slice_is_what_is_run_on(open_page, tmp_path, monkeypatch):
 
 
 def test_the_slice_that_the_page_is_narrowed_to_is_chosen_first(open_page, tmp_path):
-    slices.keep(settings_module.read(cache=tmp_path), "two pairs", "starter_pairs", IDS)
+    slices.store_slice(settings_module.read(cache=tmp_path), "two pairs", "starter_pairs", IDS)
     app = open_page("instance", tmp_path, model="glassbox-m", benchmark="starter_pairs", slice="two-pairs")
     app.button(key="run:open").click().run()
     assert app.selectbox(key="run:slice:starter_pairs").value == "two-pairs"
 
 
 def test_without_a_slice_of_the_benchmark_there_is_no_field(open_page, tmp_path):
-    slices.keep(settings_module.read(cache=tmp_path), "two pairs", "starter_pairs", IDS)
+    slices.store_slice(settings_module.read(cache=tmp_path), "two pairs", "starter_pairs", IDS)
     app = open_page("runs", tmp_path, model="glassbox-m", benchmark="starter_causes")
     app.button(key="run:open").click().run()
     assert not [one for one in app.selectbox if str(one.key).startswith("run:slice")]

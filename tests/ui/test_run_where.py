@@ -15,7 +15,7 @@ def panel() -> None:
 
     run_where.draw_run_where()
     try:
-        st.session_state["chosen"] = run_where.asked()
+        st.session_state["chosen"] = run_where.place_chosen()
     except UsageError as error:
         st.error(str(error))
 

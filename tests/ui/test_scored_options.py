@@ -6,7 +6,7 @@ import pytest
 from explorer.records import Condition, Instance, Request, Score
 from explorer.rows.builders import score_row
 from explorer.ui import scored_options
-from explorer.ui.scored_options import Asked
+from explorer.ui.scored_options import ScoredOption
 
 PAIR = Instance("s/g/1", "s", "test", "g", "pair", "sentence", options=("It is.", "It are."), gold=0)
 CLOZE = Instance("l/t/1", "l", "test", "t", "cloze", "cloze", context="He sat on the", options=("chair",), gold=0)
@@ -45,7 +45,7 @@ def test_a_verdict_says_by_how_much():
 
 
 def test_a_last_word_tells_its_probability():
-    one = Asked(0, "target", "", 0, "", " chair", math.log(0.25), (), True, "")
+    one = ScoredOption(0, "target", "", 0, "", " chair", math.log(0.25), (), True, "")
     assert scored_options.verdict_sentence(CLOZE, [one], 1.0, math.nan, "").startswith(
         "the last word has a probability of 25.0%"
     )

@@ -32,7 +32,7 @@ def begun(finished: tuple[Path, str], tmp_path: Path) -> Path:
         sweeps.Member(member.model, member.benchmark, member.seed, run_id)
         for member, run_id in zip(planned.members, ids, strict=True)
     )
-    sweeps.keep(settings, sweeps.Sweep(NAME, "accuracy", members, planned.request))
+    sweeps.store_sweep(settings, sweeps.Sweep(NAME, "accuracy", members, planned.request))
     return cache
 
 

@@ -32,7 +32,7 @@ ALL_ITEMS = "all items alike"  # of suites, whose whole is the mean over suites
 REDUCTIONS: tuple[Normalization, ...] = ("sum", "mean_token", "per_char", "per_byte")
 
 
-class Asked(NamedTuple):
+class StoredOption(NamedTuple):
     """What a stored score says of an option."""
 
     logprob: float
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
     text: tuple[str | None, str | None]  # context and continuation
 
 
-Options = Mapping[str, Sequence[Mapping[int, Asked]]]  # by instance, a pass over it, and option
+Options = Mapping[str, Sequence[Mapping[int, StoredOption]]]  # by instance, a pass over it, and option
 
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
@@ -64,7 +64,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     if kind in ("pair", "choice", "labelled") and spec.settings.get("ask") != "judge":
         instances = instances.assign(options=[len(json.loads(text)["options"]) for text in instances["payload"]])
         scored = options_asked(
-            folder.read("scores", ["instance_id", "option", "role", "part", *Asked._fields[:-1], *TEXT])
+            folder.read("scores", ["instance_id", "option", "role", "part", *StoredOption._fields[:-1], *TEXT])
         )
         ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
         cases = Cases(instances, scored)
@@ -103,15 +103,15 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
 def options_asked(scores: pd.DataFrame) -> Options:
     """The stored scores of the options of each instance, pass by pass (`part`)."""
     of_options = scores[scores["role"].isin(VERDICT_ROLES)]
-    numbers = [of_options[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in Asked._fields[:-1]]
+    numbers = [of_options[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in StoredOption._fields[:-1]]
     texts = zip(*(of_options[name] for name in TEXT), strict=True)
     passes = of_options["part"].fillna(0) if "part" in of_options else [0] * len(of_options)
-    by_instance: dict[str, dict[int, dict[int, Asked]]] = {}
+    by_instance: dict[str, dict[int, dict[int, StoredOption]]] = {}
     for instance_id, number, option, logprob, scored, chars, size, text in zip(
         of_options["instance_id"], passes, of_options["option"], *numbers, texts, strict=True
     ):
         by_option = by_instance.setdefault(instance_id, {}).setdefault(int(number), {})
-        by_option.setdefault(int(option), Asked(logprob, scored, chars, size, text))
+        by_option.setdefault(int(option), StoredOption(logprob, scored, chars, size, text))
     return {instance_id: list(by_option.values()) for instance_id, by_option in by_instance.items()}
 
 
@@ -120,7 +120,7 @@ class _Plain:
     """Instances with equally many options, one pass, a gold option and a stored score of every option."""
 
     places: np.ndarray
-    options: Sequence[Sequence[Asked]]
+    options: Sequence[Sequence[StoredOption]]
     gold: np.ndarray
     numbers: np.ndarray  # a line an instance, a column an option: logprob, scored, chars, bytes
     same: np.ndarray  # whether an option has the gold option's text
@@ -132,8 +132,8 @@ class Cases:
     def __init__(self, instances: pd.DataFrame, scored: Options) -> None:
         """`instances` has the columns instance_id, gold, and options: how many there are."""
         self.size = len(instances)
-        self.rest: list[tuple[int, Sequence[Mapping[int, Asked]], int | None, int]] = []
-        plain: dict[int, list[tuple[int, int, list[Asked]]]] = {}
+        self.rest: list[tuple[int, Sequence[Mapping[int, StoredOption]], int | None, int]] = []
+        plain: dict[int, list[tuple[int, int, list[StoredOption]]]] = {}
         columns = (instances[name].tolist() for name in ("instance_id", "gold", "options"))
         for place, (name, gold, count) in enumerate(zip(*columns, strict=True)):
             passes, right = scored.get(name, [{}]), None if pd.isna(gold) else int(gold)
@@ -171,7 +171,7 @@ def chosen_is_gold(
 
 
 def _of_passes(
-    passes: Sequence[Mapping[int, Asked]],
+    passes: Sequence[Mapping[int, StoredOption]],
     gold: int | None,
     count: int,
     normalization: Normalization,
@@ -199,7 +199,7 @@ def _of_plain(cases: _Plain, normalization: Normalization, ties: TieRule) -> np.
     return correct
 
 
-def _option(option: Asked | None, normalization: Normalization) -> reduce.Option:
+def _option(option: StoredOption | None, normalization: Normalization) -> reduce.Option:
     if option is None:
         return reduce.NO_SCORE
     by = reduce.size(normalization, option.scored, option.chars, option.bytes)

@@ -64,7 +64,7 @@ def build_requests(instance: Instance, policy: ScoringPolicy) -> list[Request]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreparedPart:
     """Instances, how many requests each has, and the requests."""
 
     instances: Sequence[Instance]
@@ -74,7 +74,7 @@ class Asked:
 
 def prepare(
     spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
-) -> Asked:
+) -> PreparedPart:
     """The requests of a part, encoded and packed already where `ahead`."""
     policy = policy_of(spec)
     by_instance = [build_requests(instance, policy) for instance in instances]
@@ -82,16 +82,16 @@ def prepare(
     batch = Batch(response_cache.scorer(spec, resources), flat, policy)
     if ahead:
         batch.prepare()
-    return Asked(instances, [len(requests) for requests in by_instance], batch)
+    return PreparedPart(instances, [len(requests) for requests in by_instance], batch)
 
 
-def score(spec: RunSpec, resources: Resources, prepared: Asked, progress: Progress) -> Asked:
+def score(spec: RunSpec, resources: Resources, prepared: PreparedPart, progress: Progress) -> PreparedPart:
     """The same, scored."""
     prepared.batch.run(progress)
     return prepared
 
 
-def tables(spec: RunSpec, resources: Resources, scored: Asked) -> Tables:
+def tables(spec: RunSpec, resources: Resources, scored: PreparedPart) -> Tables:
     """Rows of `scores` and `measures`."""
     scores = scored.batch.scores()
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own

@@ -89,26 +89,26 @@ def sentences(answer: Answer, title: str) -> tuple[str, ...]:
     if surviving:
         condition = "" if is_alone else "with all else held, "
         written.append(
-            f"{title}: {condition}being right goes with {_listed([_effect(effect) for effect in surviving])}."
+            f"{title}: {condition}being right goes with {_list_in_words([_effect(effect) for effect in surviving])}."
         )
         written.append(f"The odds are those of a standard deviation more, over {unit}.")
     elif rest:
         which = (
             "any of these measures"
             if len(rest) > 1 and not untested
-            else _listed([_name(effect) for effect in rest], "or")
+            else _list_in_words([_name(effect) for effect in rest], "or")
         )
         written.append(f"{title}: no evidence that {which} goes with being right ({unit}).")
     else:
         written.append(f"{title}: nothing can be said beyond these {over}.")
     if surviving and rest:
         holds = "the interval holds zero" if len(rest) == 1 else "the intervals hold zero"
-        written.append(f"There is no evidence for {_listed([_name(effect) for effect in rest])}: {holds}.")
+        written.append(f"There is no evidence for {_list_in_words([_name(effect) for effect in rest])}: {holds}.")
     if model.too_few:
         written.append(
             f"Items of a group share material, and of {_groups(model.groups)} there is no interval, at least {FEWEST} "
             f"are needed. Effects here, in log odds: "
-            f"{_listed([f'{_name(effect)} {_log_odds(effect)}' for effect in untested])}."
+            f"{_list_in_words([f'{_name(effect)} {_log_odds(effect)}' for effect in untested])}."
         )
     else:
         written += [_untested(effect) for effect in untested]
@@ -143,7 +143,7 @@ def _cautions(answer: Answer) -> list[str]:
     entered = [effect.name for effect in answer.model.effects]
     sharing = [name for name in answer.sharing if name in entered]  # one that was left out explains nothing away
     if sharing:
-        names = _listed([PREDICTORS[name].title for name in sharing])
+        names = _list_in_words([PREDICTORS[name].title for name in sharing])
         is_one_source = len(sharing) == 1
         beside = f", and what stands beside {'it' if is_one_source else 'them'} is explained away by it"
         written.append(
@@ -155,8 +155,8 @@ def _cautions(answer: Answer) -> list[str]:
     inflated = [effect for effect in answer.model.effects if effect.inflation > INFLATED]
     if inflated:
         written.append(
-            f"{_listed([_name(effect) for effect in inflated])} can hardly be told apart (variance inflation above "
-            f"{INFLATED:.0f}): take some out."
+            f"{_list_in_words([_name(effect) for effect in inflated])} can hardly be told apart (variance inflation "
+            f"above {INFLATED:.0f}): take some out."
         )
     return written
 
@@ -183,5 +183,5 @@ def _groups(many: int) -> str:
     return "1 group" if many == 1 else f"{many:,} groups"
 
 
-def _listed(words: Sequence[str], last: str = "and") -> str:
+def _list_in_words(words: Sequence[str], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"

@@ -43,7 +43,7 @@ def gather(store: Store, model: str, benchmark: str) -> Gathered:
     """
     runs = queries_findings.runs(store, benchmark)
     runs_of_model = runs[runs["model"] == model]
-    items, verdict_runs = _joined(
+    items, verdict_runs = _first_value_per_item(
         store, runs_of_model[runs_of_model["study"].isin(SCORED)], MEASURES["correct"].query, SCORED
     )
     if items.empty:
@@ -58,7 +58,9 @@ def gather(store: Store, model: str, benchmark: str) -> Gathered:
         pool = runs if predictor.of_text else runs_of_model
         candidates = pool[pool["study"].isin(predictor.studies)]
         ordered = candidates.assign(other=candidates["model"] != model).sort_values("other", kind="stable")
-        values, used = _joined(store, ordered, predictor.query, predictor.studies, set(table["instance_id"]))
+        values, used = _first_value_per_item(
+            store, ordered, predictor.query, predictor.studies, set(table["instance_id"])
+        )
         if values.empty:
             continue
         matched = table[["instance_id", "text_hash"]].merge(
@@ -73,7 +75,7 @@ def gather(store: Store, model: str, benchmark: str) -> Gathered:
     return Gathered(table, kind, sources)
 
 
-def _joined(
+def _first_value_per_item(
     store: Store, runs: pd.DataFrame, query: str, studies: Sequence[str], wanted: Set[str] = frozenset()
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """A row an item with its value, from the first of these runs that has one, and which runs that were.

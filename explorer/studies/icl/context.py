@@ -115,7 +115,7 @@ def plan(spec: RunSpec, resources: Resources, drawn_items: DrawnItems) -> Plan:
     model: Any = resources.model(spec.model, spec.dtype) if local else None
     skipped: list[Skipped] = []
 
-    def keep(part: str, setting: str, tokens: Callable[[int], int]) -> list[int]:
+    def fitting_counts(part: str, setting: str, tokens: Callable[[int], int]) -> list[int]:
         fitting = []
         for k in ks:
             if k > demonstrations_drawn:
@@ -133,10 +133,10 @@ def plan(spec: RunSpec, resources: Resources, drawn_items: DrawnItems) -> Plan:
     replication = {}
     for setting in map(str, spec.settings["settings"]):
         needs = partial(_replication_tokens, spec, model, drawn_items, instances, setting)
-        replication[setting] = keep(REPLICATION, setting, needs)
+        replication[setting] = fitting_counts(REPLICATION, setting, needs)
     labels = []
     if any(performance(spec)):
-        labels = keep(LABELS, "", partial(_label_tokens, spec, model, drawn_items, instances))
+        labels = fitting_counts(LABELS, "", partial(_label_tokens, spec, model, drawn_items, instances))
     return Plan(replication, labels, tuple(skipped))
 
 

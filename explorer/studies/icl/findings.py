@@ -69,7 +69,7 @@ def replication(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
         for finding, kinds in COUNTED.items():
             for group, members in _scopes(at_k):
                 verdicts = members[source]
-                outcomes = np.where(verdicts.isin(kinds), 1.0, np.where(_judged(verdicts), 0.0, np.nan))
+                outcomes = np.where(verdicts.isin(kinds), 1.0, np.where(_is_judged(verdicts), 0.0, np.nan))
                 share = _because("no completion has this verdict", proportion(outcomes))
                 rows.append(finding_row(finding, group, share, factors={**about, "k": int(str(k))}))
     return rows
@@ -125,7 +125,7 @@ def transitions(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
     rows = []
     for before, now in pairwise(sorted(kinds.columns)):
         # Only items that both k have judged: a change of the items is no change of the model.
-        both = kinds[_judged(kinds[before]) & _judged(kinds[now])]
+        both = kinds[_is_judged(kinds[before]) & _is_judged(kinds[now])]
         counts = Counter(zip(both[before], both[now], strict=True))
         near = both[both[before] == "near-exact"]
         exact = proportion((near[now] == "exact").astype(float).to_numpy())
@@ -151,7 +151,7 @@ def gaps(table: pd.DataFrame, source: str, labels: pd.DataFrame, about: Factors)
         if np.isnan(right).all():
             continue
         judged, memorized = (
-            _judged(at_k[source]).to_numpy(),
+            _is_judged(at_k[source]).to_numpy(),
             at_k[source].isin(COUNTED[declared.REPLICATION]).to_numpy(),
         )
         groups = right[judged & memorized], right[judged & ~memorized]
@@ -176,7 +176,9 @@ def agreements(table: pd.DataFrame) -> list[Row]:
             continue
         agreement = kappa(*kinds)
         rows.append(
-            finding_row(declared.KAPPA, f"{first}, {second}", agreement, detail={"agreed": _plain(agreement.agreed)})
+            finding_row(
+                declared.KAPPA, f"{first}, {second}", agreement, detail={"agreed": _none_for_nan(agreement.agreed)}
+            )
         )
     return rows
 
@@ -190,7 +192,7 @@ def _readable(kind: Any) -> str | None:
     return kind if kind in KINDS else None  # an answer that could not be parsed is no verdict
 
 
-def _judged(verdicts: pd.Series) -> pd.Series:
+def _is_judged(verdicts: pd.Series) -> pd.Series:
     return verdicts.isin(KINDS)
 
 
@@ -251,5 +253,5 @@ def _prefill(folder: RunFolder) -> list[Row]:
     return rows
 
 
-def _plain(value: float) -> float | None:
+def _none_for_nan(value: float) -> float | None:
     return None if math.isnan(value) else value

@@ -122,8 +122,11 @@ def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.D
     keys = list(zip(table["instance_id"], table["setting"], table["k"], strict=True))
     judged = _by_key(answers[answers["role"] == "judge"], "verdict")
     people = people_verdicts(reviews)
-    rule = [_known(kind) for kind in table["rule"]]
-    judge = [as_judged(kind, _known(judged.get(key))) if judged else None for key, kind in zip(keys, rule, strict=True)]
+    rule = [_none_for_nan(kind) for kind in table["rule"]]
+    judge = [
+        as_judged(kind, _none_for_nan(judged.get(key))) if judged else None
+        for key, kind in zip(keys, rule, strict=True)
+    ]
     own_eyes = [people.get(key) for key in keys]
     counts = [final(*kinds) for kinds in zip(rule, judge, own_eyes, strict=True)]
     for source, kinds in zip(SOURCES, (rule, judge, own_eyes, counts), strict=True):
@@ -183,5 +186,5 @@ def _by_key(rows: pd.DataFrame, column: str) -> dict[Key, Any]:
     return dict(zip(keys, rows[column], strict=True))
 
 
-def _known(value: Any) -> str | None:
+def _none_for_nan(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None

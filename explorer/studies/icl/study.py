@@ -84,10 +84,10 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     total, done = sum(step.size for step in steps), 0
     for number, step in enumerate(steps):
 
-        def within(part: int, of: int, before: int = done, size: int = step.size) -> None:
+        def report_step(part: int, of: int, before: int = done, size: int = step.size) -> None:
             progress(before + size * part // max(of, 1), total)
 
-        for table, rows in run.take(step, number, within, tables).items():
+        for table, rows in run.step_rows(step, number, report_step, tables).items():
             tables.setdefault(table, []).extend(rows)
         done += step.size
         progress(done, total)
@@ -136,10 +136,10 @@ class _Run:
             steps += [Step("judge", setting, k, 0, count) for setting, k in pairs]
         return steps
 
-    def take(self, step: Step, number: int, progress: Progress, before: Rows) -> Rows:
+    def step_rows(self, step: Step, number: int, progress: Progress, before: Rows) -> Rows:
         """A step's rows: kept, or made now; `before` holds the rows of the steps before."""
 
-        def make() -> tuple[Rows, dict[str, Any]]:
+        def rows_of_kind() -> tuple[Rows, dict[str, Any]]:
             if step.kind == "replication":
                 return self._replicate(step, number, progress)
             if step.kind == "labels":
@@ -149,7 +149,7 @@ class _Run:
             return self._judge(step, number, progress, before)
 
         def make_described() -> tuple[Rows, dict[str, Any]]:
-            rows, remark = make()
+            rows, remark = rows_of_kind()
             factors = {"k": step.k, **({"setting": step.setting} if step.setting else {"part": step.part})}
             return rows, {"group": step.kind, "factors": factors, **remark}
 
@@ -158,7 +158,7 @@ class _Run:
     def _replicate(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
         pieces = [self.drawn.pieces[instance.id] for instance in self.instances]
         requests = asking.replications(self.spec, self.drawn, self.instances, step.setting, step.k)
-        answers, remark = self._ask(
+        answers, remark = self._generate(
             requests, int(self.spec.settings["max_new_tokens"]), prompts_icl.is_complete, progress
         )
         matches = judging.judge_completions(self._rule(), pieces, answers)
@@ -198,7 +198,7 @@ class _Run:
 
     def _write_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
         requests = asking.written_labels(self.spec, self.drawn, self.instances, step.k, step.part)
-        answers, remark = self._ask(
+        answers, remark = self._generate(
             requests, prompts_icl.LABEL_TOKENS, lambda text: "\n" in text.lstrip(), progress
         )  # fmt: skip
         rows: Rows = {"generations": [], "measures": []}
@@ -234,7 +234,7 @@ class _Run:
             for instance in self.instances
             if (text := texts.get(instance.id))
         ]
-        answers, remark = self._ask(
+        answers, remark = self._generate(
             requests, replication.JUDGE_TOKENS, lambda text: "\n" in text.lstrip(), progress, judge=True
         )
         rows = [
@@ -244,7 +244,7 @@ class _Run:
         thought = thought_rows(answers, mine, "judge_thought_chars")
         return {"generations": rows, **({"measures": thought} if thought else {})}, remark
 
-    def _ask(
+    def _generate(
         self, requests: Sequence[Request], new_tokens: int, until: Until, progress: Progress, *, judge: bool = False
     ) -> tuple[list[Generation], dict[str, Any]]:
         """Greedy answers in the order asked, and for a local model what was read."""

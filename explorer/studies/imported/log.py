@@ -24,7 +24,7 @@ from explorer.stats.estimate import Estimate
 from explorer.studies.accuracy import findings as accuracy_findings
 from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.imported import declared
-from explorer.studies.imported.log_rows import POLICY, Placed, rows
+from explorer.studies.imported.log_rows import POLICY, MatchedSample, rows
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -36,7 +36,7 @@ VERSION = 2  # of this import; a later one makes new runs
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredLog:
     """What became of a log: the run, how many samples are instances of the benchmark, and what was left out."""
 
     folder: RunFolder
@@ -61,7 +61,7 @@ class Agreement:
         return math.isclose(self.told, self.ours, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: str = "") -> Kept:
+def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: str = "") -> StoredLog:
     """The run that holds the log; the same log again finds it. UsageError where model or benchmark cannot be told."""
     from explorer import leftovers
     from explorer.results import ending
@@ -74,7 +74,7 @@ def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: st
         raise UsageError(
             f"{log.file} does not say which model answered. Name the model (--model-name NAME on the command line)."
         )
-    chosen, placed, data_hash, dropped = _place(log, resources, benchmark)
+    chosen, placed, data_hash, dropped = _match_samples(log, resources, benchmark)
     spec = RunSpec(
         study="accuracy",
         version=VERSION,
@@ -100,8 +100,8 @@ def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: st
             new_folder.write_progress(status="complete", **progress)
             if folder.reviews.exists():
                 shutil.copyfile(folder.reviews, new_folder.reviews)
-            ending.place(resources, new_folder.path, folder.path)
-    return Kept(
+            ending.store_finished(resources, new_folder.path, folder.path)
+    return StoredLog(
         folder,
         chosen,
         len(placed),
@@ -115,7 +115,9 @@ def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: st
 # --- which instances
 
 
-def _place(log: Log, resources: Resources, benchmark: str) -> tuple[str, list[Placed], str, tuple[Dropped, ...]]:
+def _match_samples(
+    log: Log, resources: Resources, benchmark: str
+) -> tuple[str, list[MatchedSample], str, tuple[Dropped, ...]]:
     """The benchmark, its samples as instances, the benchmark's data hash, and what was left out."""
     name, matches = _benchmark(log, resources, benchmark)
     if not name:
@@ -124,9 +126,9 @@ def _place(log: Log, resources: Resources, benchmark: str) -> tuple[str, list[Pl
     placed = []
     for sample in log.samples:
         if match := matches.get(sample.key):
-            placed.append(Placed(sample, match.instance, match.order))
+            placed.append(MatchedSample(sample, match.instance, match.order))
         else:
-            placed.append(Placed(sample, _instance(sample, name, UNMATCHED), _as_logged(sample), matched=False))
+            placed.append(MatchedSample(sample, _instance(sample, name, UNMATCHED), _as_logged(sample), matched=False))
     return name, placed, loaded.data_hash, log.dropped
 
 
@@ -157,7 +159,7 @@ def _benchmark(log: Log, resources: Resources, wish: str) -> tuple[str, dict[str
     return best if len(best[1]) >= matching.MIN_MATCHED_SHARE * len(log.samples) else ("", {})
 
 
-def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tuple[Dropped, ...]]:
+def _as_own(log: Log, resources: Resources) -> tuple[str, list[MatchedSample], str, tuple[Dropped, ...]]:
     """The log's documents as an imported benchmark; its name holds a hash of them, so that every model shares it."""
     import hashlib
 
@@ -199,7 +201,9 @@ def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tup
     loaded = resources.instances(table.PREFIX + name)
     by_key = {instance.id.rsplit("/", 1)[-1]: instance for instance in loaded.instances}
     placed = [
-        Placed(sample, by_key[keys[sample.key]], _as_logged(sample)) for sample in fitting if keys[sample.key] in by_key
+        MatchedSample(sample, by_key[keys[sample.key]], _as_logged(sample))
+        for sample in fitting
+        if keys[sample.key] in by_key
     ]
     placed_keys = {item.sample.key for item in placed}
     lost = [
@@ -278,7 +282,9 @@ def _is_of(metric: Any, name: str, filter: str) -> bool:
     return metric.name == name and (metric.filter or "none") == (filter or "none")
 
 
-def _findings(spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[Placed]) -> list[Row]:
+def _findings(
+    spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[MatchedSample]
+) -> list[Row]:
     if any(item.sample.scored_options for item in placed):
         rows = accuracy_findings.summarize(spec, resources, folder)
         # Without token counts there is no mean per token.

@@ -20,7 +20,7 @@ APART = 1_000  # request numbers of one pass and the next
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class MatchedSample:
     """A sample beside the instance that it is here."""
 
     sample: Sample
@@ -29,7 +29,7 @@ class Placed:
     matched: bool = True
 
 
-def rows(placed: Sequence[Placed]) -> dict[str, list[Row]]:
+def rows(placed: Sequence[MatchedSample]) -> dict[str, list[Row]]:
     """The rows of a run's tables for these samples."""
     tables: dict[str, list[Row]] = {"instances": [], "scores": [], "generations": [], "measures": []}
     for position, item in enumerate(placed):
@@ -40,14 +40,14 @@ def rows(placed: Sequence[Placed]) -> dict[str, list[Row]]:
     return tables
 
 
-def _passes(item: Placed) -> Sequence[tuple[dict[str, Factor], Sample]]:
+def _passes(item: MatchedSample) -> Sequence[tuple[dict[str, Factor], Sample]]:
     """Each pass over a document with its factors; the sample itself where there was one."""
     if not item.sample.repeats:
         return [({}, item.sample)]
     return [({"part": number}, sample) for number, sample in enumerate(item.sample.repeats)]
 
 
-def _scores(item: Placed) -> list[Score]:
+def _scores(item: MatchedSample) -> list[Score]:
     """Our options with the harness's log-probabilities; it does not tell tokens, so each counts as one."""
     score_rows = []
     for option, place in enumerate(item.order):
@@ -67,7 +67,7 @@ def _scores(item: Placed) -> list[Score]:
     return score_rows
 
 
-def _score_rows(item: Placed) -> list[Row]:
+def _score_rows(item: MatchedSample) -> list[Row]:
     rows = []
     for number, (factors, sample) in enumerate(_passes(item)):
         placed = dataclasses.replace(item, sample=sample)
@@ -75,7 +75,7 @@ def _score_rows(item: Placed) -> list[Row]:
     return rows
 
 
-def _rows_of_pass(item: Placed) -> list[Row]:
+def _rows_of_pass(item: MatchedSample) -> list[Row]:
     if not item.sample.scored_options:
         return []
     unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
@@ -91,7 +91,7 @@ def _rows_of_pass(item: Placed) -> list[Row]:
     return rows
 
 
-def _generation_rows(item: Placed) -> list[Row]:
+def _generation_rows(item: MatchedSample) -> list[Row]:
     return [
         {
             "instance_id": item.instance.id,
@@ -108,7 +108,7 @@ def _generation_rows(item: Placed) -> list[Row]:
     ]
 
 
-def _measure_rows(item: Placed) -> list[Row]:
+def _measure_rows(item: MatchedSample) -> list[Row]:
     """Our verdict from the logged log-probabilities, or the harness's own where it logged none; then its metrics.
 
     Of several passes each has its rows (`part` is its number), and the document those that they are reduced to.
@@ -137,7 +137,7 @@ def _measure_rows(item: Placed) -> list[Row]:
     return rows
 
 
-def _verdict_rows(item: Placed, factors: Mapping[str, Factor]) -> list[Row]:
+def _verdict_rows(item: MatchedSample, factors: Mapping[str, Factor]) -> list[Row]:
     if item.sample.scored_options:
         return verdicts.judge(item.instance, _scores(item), POLICY, "float32", factors)
     rows = [measure_row(item.instance.id, "correct", item.sample.correct, reason=item.sample.reason, factors=factors)]
@@ -147,7 +147,7 @@ def _verdict_rows(item: Placed, factors: Mapping[str, Factor]) -> list[Row]:
     return rows
 
 
-def _reduced_rows(item: Placed, rows_of_passes: Sequence[Mapping[str, Any]]) -> list[Row]:
+def _reduced_rows(item: MatchedSample, rows_of_passes: Sequence[Mapping[str, Any]]) -> list[Row]:
     """The verdict over all passes, and the mean of what else each has."""
     if not item.sample.scored_options:
         return [measure_row(item.instance.id, "correct", item.sample.correct, reason=item.sample.reason)]

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 VERSION = 1  # of the analysis; a later one makes new runs
 
 
-def both(predictions: Predictions, after_prefix: bool = False, seed: int = 0) -> tuple[Analysis, Analysis]:
+def released_and_corrected(
+    predictions: Predictions, after_prefix: bool = False, seed: int = 0
+) -> tuple[Analysis, Analysis]:
     """The figures as released and the corrected ones."""
 
     def analysis(as_released: bool, beside: Analysis | None = None) -> Analysis:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from explorer.errors import OntologyError
 from explorer.ontologies.load import load
 from explorer.ontologies.predictions import read_predictions
-from explorer.studies.imported.predictions import both, store_predictions
+from explorer.studies.imported.predictions import released_and_corrected, store_predictions
 
 if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
@@ -51,7 +51,7 @@ def _aggregate(release: Released, settings: Settings, elsewhere: Settings) -> Ru
             "authors released. Name the folder that holds it with --data."
         )
     predictions = read_predictions(path, load(release.ontology, settings))
-    released, corrected = both(predictions)
+    released, corrected = released_and_corrected(predictions)
     return store_predictions(
         predictions,
         released,

@@ -95,14 +95,14 @@ def classifiers(group: str, attack: str, sides: Sequence[str], frame: pd.DataFra
         )
         factors = {"setting": attack, "condition": kind}
         detail = {
-            "in_sample": _known(classifier.macro_f1_in_sample),
+            "in_sample": _none_for_nan(classifier.macro_f1_in_sample),
             "folds": classifier.folds,
             "right": classifier.right,
         }
         left_out = classifier.macro_f1.left_out + spared
         f1 = replace(classifier.macro_f1, left_out=left_out, reason=reason)
         area = replace(classifier.auc, left_out=left_out, reason=reason or classifier.auc.reason)
-        curve = {"in_sample": _known(classifier.auc_in_sample), "roc": _thinned(classifier.roc)}
+        curve = {"in_sample": _none_for_nan(classifier.auc_in_sample), "roc": _thinned(classifier.roc)}
         rows.append(finding_row(declared.CLASSIFIER_F1, group, f1, factors=factors, detail=detail))
         rows.append(finding_row(declared.CLASSIFIER_AUC, group, area, factors=factors, detail=curve))
         if kind == "logistic":
@@ -125,9 +125,13 @@ def coefficients(group: str, attack: str, sides: Sequence[str], frame: pd.DataFr
     rows = []
     for slope in fit.slopes:
         detail = {
-            "per_sd": _known(slope.per_sd), "stars": stars(slope.p), "se": _known(slope.se), "z": _known(slope.z),
-            "intercept": _known(fit.intercept), "right": fit.right,
-        }  # fmt: skip
+            "per_sd": _none_for_nan(slope.per_sd),
+            "stars": stars(slope.p),
+            "se": _none_for_nan(slope.se),
+            "z": _none_for_nan(slope.z),
+            "intercept": _none_for_nan(fit.intercept),
+            "right": fit.right,
+        }
         about = {"setting": attack, "condition": slope.name}
         rows.append(finding_row(declared.CLASSIFIER_COEFFICIENT, group, slope, factors=about, detail=detail))
     return rows
@@ -146,7 +150,7 @@ def adjust_coefficients(rows: Iterable[Row]) -> None:
         adjusted = adjust([row["p"] for row in tested], "holm")
         for row, p in zip(tested, adjusted.p, strict=True):
             detail = json.loads(row["detail"]) if isinstance(row["detail"], str) else {}
-            row["detail"] = json.dumps({**detail, "p_holm": _known(p), "tests": adjusted.n})
+            row["detail"] = json.dumps({**detail, "p_holm": _none_for_nan(p), "tests": adjusted.n})
 
 
 def low_and_high(group: str, attack: str, sides: Sequence[str], frame: pd.DataFrame) -> list[Row]:
@@ -235,5 +239,5 @@ def _thinned(curve: RocCurve) -> Mapping[str, list[float]]:
     }
 
 
-def _known(value: float) -> float | None:
+def _none_for_nan(value: float) -> float | None:
     return None if math.isnan(value) else value

@@ -45,7 +45,7 @@ UNSEEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AttackResult:
     """How well one attack tells members from others: the whole curve, its area, and the members found at low rates."""
 
     attack: str
@@ -56,7 +56,7 @@ class Found:
 
 def judge_attacks(
     scores: Mapping[str, ArrayLike], member: ArrayLike, *, rates: Sequence[float] = RATES, resamples: int = 1_000
-) -> list[Found]:
+) -> list[AttackResult]:
     """Each attack's scores (a key of JUDGED, one a text) against the labels of the texts: 1, 0, nan for unknown."""
     results = []
     labels = np.asarray(member, dtype=float)
@@ -64,7 +64,7 @@ def judge_attacks(
         sign = 1.0 if JUDGED[name].seen == "high" else -1.0
         turned = sign * np.asarray(values, dtype=float)
         results.append(
-            Found(
+            AttackResult(
                 name,
                 auc(labels, turned, resamples=resamples),
                 tuple(true_positives(labels, turned, rate, resamples=resamples) for rate in rates),

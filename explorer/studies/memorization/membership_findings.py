@@ -20,7 +20,7 @@ from explorer.records import RunSpec
 from explorer.rows.builders import Row, finding_row
 from explorer.stats.estimate import Estimate
 from explorer.studies.memorization import declared
-from explorer.studies.memorization.membership import INDEX, JUDGED, Found, judge_attacks, labels_of_doses
+from explorer.studies.memorization.membership import INDEX, JUDGED, AttackResult, judge_attacks, labels_of_doses
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -45,12 +45,12 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     ]
 
 
-def seen(times: int) -> str:
+def group_of_seen(times: int) -> str:
     """The group of texts that stand in the corpus so often, each beside all that do not stand there."""
     return "seen once" if times == 1 else f"seen {times} times"
 
 
-def _rows(group: str, source: str, result: Found) -> Iterator[Row]:
+def _rows(group: str, source: str, result: AttackResult) -> Iterator[Row]:
     about = {"setting": result.attack, "condition": source}
     estimates: list[tuple[Finding, Estimate]] = [(declared.MEMBERSHIP_AUC, result.area)]
     estimates += zip(declared.MEMBERS_FOUND, result.at, strict=True)
@@ -72,7 +72,7 @@ def _labeled(
     known = pd.Series(labels_of_doses(doses.tolist()), texts.index)
     groups = [("overall", known)]
     for times in starters.DOSES:
-        groups.append((seen(times), known.where((doses == times) | (doses == 0))))
+        groups.append((group_of_seen(times), known.where((doses == times) | (doses == 0))))
     read = indexes.is_planted(indexes.training_corpus(spec.model) or "")
     return groups, PLANTED if read else CONTROL
 

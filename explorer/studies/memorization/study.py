@@ -73,7 +73,7 @@ JUDGED = ("pair", "choice", "cloze", "regions", "labelled")  # kinds with a verd
 
 
 @dataclass(slots=True)
-class Asked:
+class TextsToScore:
     """An instance, its texts, and the neighbors of each text or the reason why there are none."""
 
     instance: Instance
@@ -100,7 +100,7 @@ class Asked:
 
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     judged_by = accuracy_study.policy_of(spec)
-    policy = chat.without(judged_by)  # texts and their neighbors are read as they stand
+    policy = chat.plain_text_policy(judged_by)  # texts and their neighbors are read as they stand
     scorer = response_cache.scorer(spec, resources)
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     proposer = proposer_of(spec, resources)
@@ -145,12 +145,12 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
 
 def build_cases(
     spec: RunSpec, resources: Resources, instances: Sequence[Instance], proposer: Proposer | None, progress: Progress
-) -> list[Asked]:
+) -> list[TextsToScore]:
     """What is asked of the model about each instance."""
     policy = accuracy_study.policy_of(spec)
     reason = "no neighbors were asked for"
     cases = [
-        Asked(
+        TextsToScore(
             instance,
             prompts.option_texts(instance),
             accuracy_study.build_requests(instance, policy) if instance.kind in JUDGED else [],
@@ -168,7 +168,7 @@ def build_cases(
     return cases
 
 
-def make_neighbors(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, progress: Progress) -> None:
+def make_neighbors(spec: RunSpec, chosen: Sequence[TextsToScore], proposer: Proposer, progress: Progress) -> None:
     """Gives each of these instances its neighbors, a few instances at a time, so that progress is told."""
     first, size = 0, 2
     while first < len(chosen):
@@ -238,7 +238,7 @@ def sample_ids(instances: Sequence[Instance], cap: int, seed: int) -> frozenset[
     )
 
 
-def measures(case: Asked, min_k: float) -> list[Row]:
+def measures(case: TextsToScore, min_k: float) -> list[Row]:
     """Rows of `measures` about each text of an instance."""
     whole = case.scores[TEXT]
     prompted = case.scores.get(EXTRACTION, whole)
@@ -253,7 +253,7 @@ def measures(case: Asked, min_k: float) -> list[Row]:
     return rows
 
 
-def after_unseen(cases: Sequence[Asked]) -> list[Request]:
+def after_unseen(cases: Sequence[TextsToScore]) -> list[Request]:
     """Each text after sentences that no corpus holds, as ReCaLL asks for it."""
     return [
         Request(case.instance.id, option, UNSEEN, joined(UNSEEN, text)[1], "recall")
@@ -262,7 +262,7 @@ def after_unseen(cases: Sequence[Asked]) -> list[Request]:
     ]
 
 
-def further_measures(case: Asked, more: Sequence[str], min_k: float, after: Iterator[Score]) -> list[Row]:
+def further_measures(case: TextsToScore, more: Sequence[str], min_k: float, after: Iterator[Score]) -> list[Row]:
     """Rows of `measures` of the attacks that a run asks for beside the usual ones; `after` gives ReCaLL's scores."""
     rows: list[Row] = []
     for option, whole in enumerate(case.scores[TEXT]):
@@ -276,7 +276,7 @@ def further_measures(case: Asked, more: Sequence[str], min_k: float, after: Iter
     return rows
 
 
-def label_measures(case: Asked, counter: Counter) -> list[Row]:
+def label_measures(case: TextsToScore, counter: Counter) -> list[Row]:
     """Rows of `measures`: whether an index holds each text (`member`), and the share of its longest span there."""
     rows: list[Row] = []
     for option, trace in enumerate(verbatim.traces(counter, case.texts)):
@@ -287,7 +287,7 @@ def label_measures(case: Asked, counter: Counter) -> list[Row]:
     return rows
 
 
-def score_rows(cases: Sequence[Asked], *, tokens: bool) -> Table:
+def score_rows(cases: Sequence[TextsToScore], *, tokens: bool) -> Table:
     """Rows of `scores` of everything that was asked about these instances; neighbors without their tokens."""
     numbered = [pair for case in cases for pair in _numbered(case)]
     return score_table(
@@ -297,7 +297,7 @@ def score_rows(cases: Sequence[Asked], *, tokens: bool) -> Table:
     )
 
 
-def _numbered(case: Asked) -> Iterator[tuple[int, Score]]:
+def _numbered(case: TextsToScore) -> Iterator[tuple[int, Score]]:
     """Every score of an instance with its number."""
     yield from enumerate(case.scores["verdict"])
     for role in (TEXT, EXTRACTION):
@@ -306,7 +306,7 @@ def _numbered(case: Asked) -> Iterator[tuple[int, Score]]:
         yield NUMBERS[NEIGHBOR] + PER_OPTION * score.request.option + int(score.request.factors["part"]), score
 
 
-def variant_rows(case: Asked, proposer: Proposer) -> list[Row]:
+def variant_rows(case: TextsToScore, proposer: Proposer) -> list[Row]:
     """Rows of `variants`: a row a neighbor, or one that says why a text has none."""
     rows: list[Row] = []
     if isinstance(case.neighbors, str):
@@ -327,7 +327,9 @@ def variant_rows(case: Asked, proposer: Proposer) -> list[Row]:
     return rows
 
 
-def _variant(case: Asked, option: int, part: int | None, proposer: Proposer, edit: str | None, reason: str) -> Row:
+def _variant(
+    case: TextsToScore, option: int, part: int | None, proposer: Proposer, edit: str | None, reason: str
+) -> Row:
     number = "none" if part is None else str(part)
     return {
         "instance_id": case.instance.id,

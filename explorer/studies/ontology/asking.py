@@ -53,20 +53,22 @@ class Asking:
 
     def requests(self, instance: Instance) -> list[Request]:
         """All questions about a concept; the first is the one that counts."""
-        main, *others = (self._ask(instance, language=language) for language in self.languages)
+        main, *others = (self._build_request(instance, language=language) for language in self.languages)
         samples = [
-            dataclasses.replace(self._ask(instance, temperature=SAMPLE_TEMPERATURE, part=part), role="sample")
+            dataclasses.replace(self._build_request(instance, temperature=SAMPLE_TEMPERATURE, part=part), role="sample")
             for part in range(self.samples)
         ]
-        return [main, *others, *samples, *self._again(instance)]
+        return [main, *others, *samples, *self._repeated_requests(instance)]
 
     def content_free(self, label: str) -> Request:
         """The main question about a label that says nothing."""
         concept = Concept(id=f"{self.ontology.prefix}:0", label=label)
         (instance,) = prompts.instances([concept], "none", self.ontology.prefix)
-        return self._ask(instance)
+        return self._build_request(instance)
 
-    def _ask(self, instance: Instance, *, language: str = "", temperature: float = 0.0, part: int = 0) -> Request:
+    def _build_request(
+        self, instance: Instance, *, language: str = "", temperature: float = 0.0, part: int = 0
+    ) -> Request:
         return prompts.build_request(
             instance,
             self.prompt,
@@ -78,7 +80,7 @@ class Asking:
             as_released=self.as_released,
         )
 
-    def _again(self, instance: Instance) -> list[Request]:
+    def _repeated_requests(self, instance: Instance) -> list[Request]:
         if instance.id not in self.ontology.again:
             return []
         return [
@@ -119,7 +121,7 @@ def with_prompt(spec: RunSpec, ontology: RunOntology, prompt: Prompt) -> Asking:
     )
 
 
-def answer(
+def answer_requests(
     spec: RunSpec, resources: Resources, put: Asking, requests: Sequence[Request], progress: Progress | None = None
 ) -> list[Generation]:
     """The model's answers, in the order asked; a local model stops as soon as an answer's id stands."""
@@ -179,7 +181,7 @@ def trials(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[T
             continue
         put = trial(spec, ontology, prompt)
         requests = [put.requests(instance)[0] for instance in sample]
-        answers = answer(spec, resources, put, requests)
+        answers = answer_requests(spec, resources, put, requests)
         # A prompt that gets no answer within the limit is no better than one that gets a wrong one.
         right = [
             not reply.reason and put.is_right(instance, reply) for reply, instance in zip(answers, sample, strict=True)

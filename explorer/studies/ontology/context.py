@@ -79,7 +79,7 @@ def _read_ontology(spec: RunSpec, resources: Resources) -> RunOntology:
         labels={curie: concept.label for curie, concept in concepts.items()},
         ids=tuple(concepts),
         ranges=tuple(ranges),
-        again=_again(select(spec, resources), ranges, spec) if spec.settings["invariance"] else frozenset(),
+        again=_draw_again(select(spec, resources), ranges, spec) if spec.settings["invariance"] else frozenset(),
     )
 
 
@@ -91,7 +91,7 @@ def _ranges(whole: Sequence[Instance], spec: RunSpec) -> list[Bucket]:
     return bucketize([concept_of(instance).web_count for instance in whole], int(spec.settings["buckets"]))
 
 
-def _again(chosen: Sequence[Instance], ranges: Sequence[Bucket], spec: RunSpec) -> frozenset[str]:
+def _draw_again(chosen: Sequence[Instance], ranges: Sequence[Bucket], spec: RunSpec) -> frozenset[str]:
     per_bucket = int(spec.settings["again_per_bucket"])
     if ranges:
         counts = [concept_of(instance).web_count for instance in chosen]

@@ -55,7 +55,7 @@ def candidates(
     return Candidates(instance, tuple(scored_ids), question)
 
 
-def know(
+def score_known(
     spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
 ) -> dict[str, list[Row]]:
     """Rows of `scores` and `measures` of these concepts."""

@@ -25,14 +25,14 @@ def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> 
     if name == "auto":
         name = auto(spec, resources)
     if name != "best":
-        return _asked(spec, with_prompt(spec, ontology, PROMPTS[name]), instances)
+        return _requests_of(spec, with_prompt(spec, ontology, PROMPTS[name]), instances)
     if trial_requests := trials_made(spec, resources):
-        return _asked(spec, with_prompt(spec, ontology, PROMPTS[best(trial_requests).prompt]), instances)
+        return _requests_of(spec, with_prompt(spec, ontology, PROMPTS[best(trial_requests).prompt]), instances)
     # Which prompt will be the best is not known yet: the one that would cost most is reckoned with.
     plans = []
     for prompt in PROMPTS.values():
         with contextlib.suppress(UsageError):  # one that has no text in a language asked for would end the run
-            plans.append(_asked(spec, with_prompt(spec, ontology, prompt), instances))
+            plans.append(_requests_of(spec, with_prompt(spec, ontology, prompt), instances))
     return [
         *_compared(spec, resources, ontology),
         *max(plans, key=lambda planned: estimate(planned).prompt_tokens, default=[]),
@@ -45,7 +45,7 @@ def _compared(spec: RunSpec, resources: Resources, ontology: RunOntology) -> lis
     return [Planned([put.requests(instance)[0] for instance in sample], put.new_tokens) for put in puts]
 
 
-def _asked(spec: RunSpec, put: Asking, instances: Sequence[Instance]) -> list[Planned]:
+def _requests_of(spec: RunSpec, put: Asking, instances: Sequence[Instance]) -> list[Planned]:
     planned = [Planned([request for instance in instances for request in put.requests(instance)], put.new_tokens)]
     if not spec.settings["gold"] or put.prompt.kind == "chat" or not instances:
         return planned

@@ -23,7 +23,7 @@ from explorer.records import Concept, Generation, Instance, RunSpec
 from explorer.rows.builders import Row, generation_row, measure_row, thought_rows
 from explorer.studies import QUESTIONS
 from explorer.studies.ontology import findings, gold, plan
-from explorer.studies.ontology.asking import Asking, answer, asking
+from explorer.studies.ontology.asking import Asking, answer_requests, asking
 from explorer.studies.ontology.context import select
 from explorer.studies.ontology.rows import item_measures
 from explorer.studies.selection import SELECTION
@@ -71,7 +71,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     scored_too = bool(spec.settings["gold"])
     # Told in questions: first those that are answered, then as many again while the right ids are scored.
     total = len(flat) * (2 if scored_too else 1)
-    answer_stream = iter(answer(spec, resources, put, flat, lambda done, _: progress(done, total)))
+    answer_stream = iter(answer_requests(spec, resources, put, flat, lambda done, _: progress(done, total)))
     answers = [[next(answer_stream) for _ in requests] for requests in by_instance]
     counted = count(spec, resources, [concept_of(instance) for instance in instances])
     tables: dict[str, list[Row]] = {"generations": [], "measures": [], "scores": []}
@@ -93,7 +93,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
         for instance, of_concept in zip(instances, answers, strict=True):
             sampled = [parse(answer.text).id for answer in of_concept if answer.request.role == "sample"]
             wanted.append(gold.candidates(put, of_concept[0].request, instance, others, sampled, spec.seed))
-        for table, rows in gold.know(spec, resources, put, wanted, second).items():
+        for table, rows in gold.score_known(spec, resources, put, wanted, second).items():
             tables[table] += rows
     return tables
 

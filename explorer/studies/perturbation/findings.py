@@ -144,7 +144,7 @@ def compare(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list
         if frame[finding.name].notna().any()
     ]
     if frame["judged"].notna().any():
-        rows.append(_judged(group, frame["judged"].dropna(), factors))
+        rows.append(_share_same(group, frame["judged"].dropna(), factors))
     return rows
 
 
@@ -283,7 +283,7 @@ def _similarity(group: str, frame: pd.DataFrame, finding: Finding, factors: Mapp
     return finding_row(finding, group, mean, factors=factors, detail=detail)
 
 
-def _judged(group: str, answers: pd.Series, factors: Mapping[str, Any]) -> Row:
+def _share_same(group: str, answers: pd.Series, factors: Mapping[str, Any]) -> Row:
     """The share of "same" among the parsed answers; what could not be parsed is left out and counted."""
     parsed = answers[~answers.isin(["unparsed", ""])]  # "" of a judge that gave none, as it thought beyond its limit
     share, unparsed = proportion((parsed == "same").astype(float).to_numpy()), len(answers) - len(parsed)

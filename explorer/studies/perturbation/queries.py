@@ -237,7 +237,7 @@ def fates(store: Store, run_id: str, setting: str) -> pd.DataFrame:
     return pd.DataFrame({"fate": list(FATES), "n": [int(counts[fate].iloc[0]) for fate in FATES]})
 
 
-def judged(store: Store, run_id: str) -> pd.DataFrame:
+def judge_answers(store: Store, run_id: str) -> pd.DataFrame:
     """What the run's judge answered: instance, setting, raw answer, what it was taken for."""
     return store.frame(
         """

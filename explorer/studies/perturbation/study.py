@@ -99,7 +99,9 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     if spec.settings["judge"]:
         pos = perturbation_judge.judged_setting(spec.settings["pos"])
         wanted = perturbation_judge.sample(spec, resources, lambda some: perturb(spec, kit, some, pos))
-        generator = _beside(str(spec.settings["judge"]), spec, resources).generator(str(spec.settings["judge"]))
+        generator = _resources_beside(str(spec.settings["judge"]), spec, resources).generator(
+            str(spec.settings["judge"])
+        )
         _add(tables, perturbation_judge.rows(instances, made[pos], wanted, generator, pos, spec.seed))
     return {name: joined(name, parts) for name, parts in tables.items()}
 
@@ -107,7 +109,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
 def tools_of(spec: RunSpec, resources: Resources) -> Tools:
     """WordNet, the tagger and the sense method of a run."""
     model = str(spec.settings["senses_model"])
-    return tools.build(_beside(model, spec, resources), str(spec.settings["senses"]), model)
+    return tools.build(_resources_beside(model, spec, resources), str(spec.settings["senses"]), model)
 
 
 def perturb(
@@ -153,7 +155,7 @@ def vetoes(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _beside(name: str, spec: RunSpec, resources: Resources) -> Resources:
+def _resources_beside(name: str, spec: RunSpec, resources: Resources) -> Resources:
     """Resources with a place of its own for this model, so that no part of a run loads one anew."""
     for other_name in dict.fromkeys((spec.model, str(spec.settings["senses_model"]), str(spec.settings["judge"]))):
         if other_name == name:

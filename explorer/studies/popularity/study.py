@@ -40,21 +40,21 @@ def rate(
 
 def prepare(
     spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
-) -> tuple[Tables, accuracy_study.Asked]:
+) -> tuple[Tables, accuracy_study.PreparedPart]:
     """The popularity of a part's instances, and what is asked about them."""
     popular = rate(spec, resources, instances, progress)
     return popular, accuracy_study.prepare(spec, resources, instances, progress, ahead)
 
 
 def score(
-    spec: RunSpec, resources: Resources, prepared: tuple[Tables, accuracy_study.Asked], progress: Progress
-) -> tuple[Tables, accuracy_study.Asked]:
+    spec: RunSpec, resources: Resources, prepared: tuple[Tables, accuracy_study.PreparedPart], progress: Progress
+) -> tuple[Tables, accuracy_study.PreparedPart]:
     """The same, scored."""
     popular, batch = prepared
     return popular, accuracy_study.score(spec, resources, batch, progress)
 
 
-def tables(spec: RunSpec, resources: Resources, scored: tuple[Tables, accuracy_study.Asked]) -> Tables:
+def tables(spec: RunSpec, resources: Resources, scored: tuple[Tables, accuracy_study.PreparedPart]) -> Tables:
     """Rows of all tables."""
     popular, batch = scored
     judged = accuracy_study.tables(spec, resources, batch)

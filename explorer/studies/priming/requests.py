@@ -77,7 +77,7 @@ def step(
     if item.kind == "regions":
         where = {name: value for name, value in about.items() if name == "length"}
         where["setting"] = condition if edit == "none" else f"{condition}+{edit}"
-        requests = tuple(_after(request, before, lead, where) for request in critical_requests(item))
+        requests = tuple(_request_after(request, before, lead, where) for request in critical_requests(item))
     else:
         # A pair with a context of its own keeps it before its sentences.
         options = prompts.option_texts(item) if item.context else item.options
@@ -107,7 +107,7 @@ def _regions_of(formula: str) -> tuple[tuple[str, int | None], ...]:
     return tuple((region.condition, region.number) for region in regions)
 
 
-def _after(request: Request, text: str, lead: str, where: Mapping[str, Factor]) -> Request:
+def _request_after(request: Request, text: str, lead: str, where: Mapping[str, Factor]) -> Request:
     """The request of a region with a context before its sentence."""
     factors = {**request.factors, **where}
     if request.context:

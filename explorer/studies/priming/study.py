@@ -78,7 +78,7 @@ def select(spec: RunSpec, resources: Resources) -> list[Instance]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreparedPart:
     """Items, the contexts of each, each item's steps (the first without a context), and the requests of all steps."""
 
     instances: Sequence[Instance]
@@ -90,7 +90,7 @@ class Asked:
 
 def prepare(
     spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
-) -> Asked:
+) -> PreparedPart:
     """Contexts drawn, and each item after none and after every length of each of them; encoded already where `ahead`.
 
     All lengths, conditions and options are asked at once: what they share is computed once.
@@ -117,16 +117,16 @@ def prepare(
     if ahead:
         batch.prepare()
     why_not = source.why_not if "unrelated" in spec.settings["conditions"] else ""
-    return Asked(instances, lines, steps, why_not, batch)
+    return PreparedPart(instances, lines, steps, why_not, batch)
 
 
-def score(spec: RunSpec, resources: Resources, prepared: Asked, progress: Progress) -> Asked:
+def score(spec: RunSpec, resources: Resources, prepared: PreparedPart, progress: Progress) -> PreparedPart:
     """The same, scored."""
     prepared.batch.run(progress)
     return prepared
 
 
-def tables(spec: RunSpec, resources: Resources, scored: Asked) -> Tables:
+def tables(spec: RunSpec, resources: Resources, scored: PreparedPart) -> Tables:
     """Rows of one part: contexts, scores, and what they say of each item after each context."""
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
     scores = scored.batch.scores()
@@ -261,7 +261,7 @@ def _is_edited(spec: RunSpec, item: Instance) -> bool:
 def _suites_and_ranks(spec: RunSpec, resources: Resources) -> tuple[list[str], dict[str, int]]:
     """The suites of a run, and each item's place among its suite's items in the run."""
 
-    def make() -> tuple[list[str], dict[str, int]]:
+    def count_ranks() -> tuple[list[str], dict[str, int]]:
         counters: dict[str, Iterator[int]] = {}
         ranks = {}
         for item in select(spec, resources):
@@ -269,7 +269,7 @@ def _suites_and_ranks(spec: RunSpec, resources: Resources) -> tuple[list[str], d
         return sorted(counters), ranks
 
     settings = json.dumps(dict(spec.settings), sort_keys=True)
-    return resources.once(("ranks", spec.benchmark, spec.suites, spec.limit, spec.seed, settings), make)
+    return resources.once(("ranks", spec.benchmark, spec.suites, spec.limit, spec.seed, settings), count_ranks)
 
 
 STUDY = Study(

@@ -17,18 +17,18 @@ from explorer.popularity import indexes
 from explorer.scoring import catalog
 from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.replication.figures import SOURCES, Answer, BoardFigure, figures, figures_of_source
-from explorer.studies.replication.method import Made, differences
+from explorer.studies.replication.method import RunMethod, differences
 
 __all__ = [
     "SOURCES",
     "Answer",
     "BoardFigure",
-    "beside",
     "figures",
     "figures_of_source",
     "index",
     "is_same_model",
     "keys_of",
+    "matching_run",
     "verdict",
 ]
 
@@ -85,10 +85,10 @@ class Stored:
     total: int = 0
 
     @property
-    def made(self) -> Made:
+    def made(self) -> RunMethod:
         """How its run was made."""
         spec = json.loads(self.spec) if self.spec else {}
-        return Made(
+        return RunMethod(
             spec.get("settings") or {}, spec.get("limit"), tuple(spec.get("suites") or ()), self.status, self.done,
             self.total,
         )  # fmt: skip
@@ -156,7 +156,7 @@ def index(findings: Iterable[Mapping[str, Any]]) -> dict[Key, list[Stored]]:
     return stored
 
 
-def beside(printed: BoardFigure, stored: Mapping[Key, Sequence[Stored]], model: str = "") -> Ours | None:
+def matching_run(printed: BoardFigure, stored: Mapping[Key, Sequence[Stored]], model: str = "") -> Ours | None:
     """What a run of the same model found, or of `model` where one is named; none where no run did.
 
     A run in the printed setting goes before one in another.

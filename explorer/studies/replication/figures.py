@@ -347,7 +347,7 @@ def _ontologies() -> Iterator[BoardFigure]:
             what=_ONTOLOGIES[printed.subject],
             condition=printed.setting,
             metric=finding.title,
-            method=method.asked(prompt),
+            method=method.how_asked(prompt),
             answers=tuple(Answer("ontology", printed.subject, finding, setting=setting) for setting in settings),
             command=f"python -m explorer run ontology --model {printed.model_id} --benchmark {printed.subject}"
             f" --set prompt={prompt} --set form=released"
@@ -377,7 +377,7 @@ def _icl() -> Iterator[BoardFigure]:
             what=_ICL_SETS[printed.subject],
             condition=_ICL_SETTINGS[printed.setting] + (f", {printed.condition}" if printed.condition else ""),
             metric=_ICL_METRICS[finding],
-            method=method.without(
+            method=method.but_for(
                 method.demonstrated(k), *(("judge",) if finding == icl_declared.PEARSON_EXACT else ())
             ),
             answers=tuple(
@@ -468,6 +468,6 @@ def _reference_figure(printed: Printed) -> BoardFigure:
         + (" --set preset=lm-eval" if scored else "")
         if usable
         else "",
-        method=method.SCORED if scored else method.without(method.SCORED, "bos"),
+        method=method.SCORED if scored else method.but_for(method.SCORED, "bos"),
         sd=printed.sd * (1 if perplexity else 100),
     )

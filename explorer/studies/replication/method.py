@@ -31,7 +31,7 @@ CORPUS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RunMethod:
     """How a run was made, as far as it is stored."""
 
     settings: Mapping[str, Any]
@@ -61,7 +61,7 @@ class Requirement:
         """(ours, theirs) where the run has another value; none where it agrees or does not say."""
         if self.setting not in settings:
             return None
-        value = _plain(settings[self.setting])
+        value = _tuple_for_list(settings[self.setting])
         return None if value in self.wanted else (self.ours(value), self.theirs)
 
 
@@ -69,7 +69,7 @@ def differences(
     required: Iterable[Requirement],
     presets: Sequence[str],
     preset: str,
-    run_made: Made,
+    run_made: RunMethod,
     *,
     benchmark: str,
     items: int = 0,
@@ -101,7 +101,7 @@ def _as_chat(settings: Mapping[str, Any]) -> tuple[str, str] | None:
     return (f"asked {chat_words}", "plain text") if chat_words else None
 
 
-def _how_many(run_made: Made, benchmark: str, items: int) -> list[tuple[str, str]]:
+def _how_many(run_made: RunMethod, benchmark: str, items: int) -> list[tuple[str, str]]:
     """Of fewer items, or of items that were chosen: the run's and the paper's number in words."""
     whole = ITEMS.get(benchmark, 0)
     every = f"all {whole:,} items" if whole else "all items"
@@ -121,7 +121,7 @@ def _how_many(run_made: Made, benchmark: str, items: int) -> list[tuple[str, str
     return []
 
 
-def _takes_whole_groups(run_made: Made, benchmark: str) -> bool:
+def _takes_whole_groups(run_made: RunMethod, benchmark: str) -> bool:
     """Whether as many items of each group were asked for as the groups have."""
     largest = 1_000 if benchmark == "blimp" else ITEMS.get(benchmark, 0)
     return bool(largest) and int(run_made.settings["per_group"]) >= largest
@@ -132,7 +132,7 @@ def _ngrams(settings: Mapping[str, Any]) -> int:
     return int(settings["n"]) or indexes.default_length(str(settings.get("index", "")), DEFAULT_N)
 
 
-def _plain(value: Any) -> Any:
+def _tuple_for_list(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -191,7 +191,7 @@ def _proposer(value: str) -> str:
     )  # fmt: skip
 
 
-def asked(prompt: str) -> tuple[Requirement, ...]:
+def how_asked(prompt: str) -> tuple[Requirement, ...]:
     """How an ontology's concepts were asked for: the prompt's form, its wording, its language."""
     kinds = {"chat": "a chat prompt", "completion": "a completion prompt"}
     return (
@@ -223,6 +223,6 @@ def demonstrated(k: int) -> tuple[Requirement, ...]:
     )  # fmt: skip
 
 
-def without(required: Sequence[Requirement], *settings: str) -> tuple[Requirement, ...]:
+def but_for(required: Sequence[Requirement], *settings: str) -> tuple[Requirement, ...]:
     """The requirements but for these settings."""
     return tuple(requirement for requirement in required if requirement.setting not in settings)

@@ -22,7 +22,7 @@ def runs(store: Store) -> pd.DataFrame:
     )
 
 
-def listed(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
+def findings_of_several(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
     """A row a finding, group and factors that several of these runs have a number of, in the order of their names."""
     names = ", ".join(FACTORS)
     return store.frame(

@@ -61,7 +61,7 @@ class Reading:
     null: float = math.nan
 
 
-def _one(finding: Finding, group: str = sentences.OVERALL, **factors: Any) -> Read:
+def _one_finding(finding: Finding, group: str = sentences.OVERALL, **factors: Any) -> Read:
     return lambda findings: findings.one(finding, group, **factors)
 
 
@@ -117,8 +117,8 @@ PLAIN: Mapping[str, tuple[Reading, ...]] = {
     "popularity": (
         Reading(
             "halves", "Right answers, popular and unpopular half", "the share of right answers", "share",
-            (Series("popular half", _one(popularity.SPLIT.half, setting="high")),
-             Series("unpopular half", _one(popularity.SPLIT.half, setting="low"))),
+            (Series("popular half", _one_finding(popularity.SPLIT.half, setting="high")),
+             Series("unpopular half", _one_finding(popularity.SPLIT.half, setting="low"))),
         ),
         Reading(
             "gap", "Popular less unpopular half", "the lead of the popular half", "points",
@@ -164,11 +164,11 @@ PLAIN: Mapping[str, tuple[Reading, ...]] = {
         Reading("ids", "Right IDs", "the share of right IDs", "share", (Series("", _effect("ontology")),), 0.0),
         Reading(
             "preferred", "Right ID likelier than others", "the share of other IDs that the right one beats", "share",
-            (Series("", _one(ontology.GOLD_PREFERRED)),), 0.5,
+            (Series("", _one_finding(ontology.GOLD_PREFERRED)),), 0.5,
         ),
         Reading(
             "logprob", "Log-probability of the right ID", "the log-probability of the right ID", "nats",
-            (Series("", _one(ontology.GOLD_LOGPROB)),),
+            (Series("", _one_finding(ontology.GOLD_LOGPROB)),),
         ),
     ),
     "icl": (
@@ -213,7 +213,9 @@ def stored_readings(study: str, listed: Iterable[Mapping[Any, Any]]) -> list[Rea
 
 def _stored(study: str, row: Mapping[Any, Any]) -> Reading:
     finding = declared.finding(study, str(row["finding"]))
-    factors = {name: _plain(kind, row[name]) for name, (kind, _) in FACTORS.items() if not _is_missing(row.get(name))}
+    factors = {
+        name: _plain_factor(kind, row[name]) for name, (kind, _) in FACTORS.items() if not _is_missing(row.get(name))
+    }
     group = str(row["grp"])
     key = json.dumps([finding.name, group, factors], sort_keys=True)
     title = finding.title
@@ -221,7 +223,7 @@ def _stored(study: str, row: Mapping[Any, Any]) -> Reading:
     of += [_factor(name, value) for name, value in factors.items()]
     full = f"{title}: {', '.join(of)}" if of else title
     null = {"points": 0.0, "percent": 0.0, "correlation": 0.0, "AUC": 0.5, "log odds": 0.0}.get(finding.unit, math.nan)
-    read = _one(finding, group, **factors)
+    read = _one_finding(finding, group, **factors)
     return Reading(key, full, full[:1].lower() + full[1:], finding.unit, (Series("", read),), null)
 
 
@@ -233,7 +235,7 @@ def _factor(name: str, value: Any) -> str:
     return f"{name} {value}"
 
 
-def _plain(kind: str, value: Any) -> Any:
+def _plain_factor(kind: str, value: Any) -> Any:
     """A factor as Python's own; a column with gaps holds whole numbers as others."""
     if kind == "INTEGER":
         return int(value)

@@ -93,7 +93,7 @@ def lines_along(
 
 def found_by_run(store: Store, run_ids: Sequence[str]) -> dict[str, Findings]:
     """Run id → its findings; a question, for who remembers answers."""
-    rows = stored.found(store, run_ids)
+    rows = stored.all_findings(store, run_ids)
     return {str(run_id): Findings(of_run.to_dict("records")) for run_id, of_run in rows.groupby("run_id", sort=False)}
 
 
@@ -148,7 +148,7 @@ def readings_of(ask: Ask, study: str, benchmark: str, lines: Sequence[Line]) -> 
 
 def readings_stored(store: Store, study: str, run_ids: Sequence[str]) -> list[Reading]:
     """A reading for every finding that several of the runs have stored; a question, for who remembers answers."""
-    return stored_readings(study, queries.listed(store, run_ids).to_dict("records"))
+    return stored_readings(study, queries.findings_of_several(store, run_ids).to_dict("records"))
 
 
 def as_table(traced: Sequence[Traced]) -> pd.DataFrame:

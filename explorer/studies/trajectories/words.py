@@ -19,7 +19,7 @@ OTHERS = 3  # further lines whose ends are told
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DescribedLine:
     """A line with what was read off each of its stops; `name` is what people call it."""
 
     name: str
@@ -40,7 +40,7 @@ def writer(unit: Unit | str) -> Callable[[float], str]:
     return display.number if unit in ("AUC", "correlation", "kappa", "F1", "IPS", "ratio") else display.significant
 
 
-def at(stop: Stop, along: Along) -> str:
+def stop_in_words(stop: Stop, along: Along) -> str:
     """A place on an axis in words: "512 steps (8.4M tokens)", "7.5M parameters", "seed 3"."""
     if along == "parameters":
         return f"{display.compact(stop.x)} parameters"
@@ -53,7 +53,7 @@ def at(stop: Stop, along: Along) -> str:
     return steps if math.isnan(tokens) or step == 0 else f"{steps} ({display.compact(tokens)} tokens)"
 
 
-def in_words(lines: Sequence[Told], noun: str, unit: str, along: Along) -> str:
+def in_words(lines: Sequence[DescribedLine], noun: str, unit: str, along: Along) -> str:
     """What the first line says from its one end to the other, and where the others end."""
     known = [line for line in lines if sum(not math.isnan(point.value) for point in line.points) > 1]
     if not known:
@@ -62,15 +62,15 @@ def in_words(lines: Sequence[Told], noun: str, unit: str, along: Along) -> str:
     rest = known[1 : 1 + OTHERS]
     if rest and along != "seed":
         write = writer(unit)
-        ends = [f"{line.name} {write(_last(line)[1].value)}" for line in rest]
+        ends = [f"{line.name} {write(_last_point(line)[1].value)}" for line in rest]
         sentences.append(f"At their ends: {', '.join(ends)}.")
     return " ".join(sentences)
 
 
-def _ends(line: Told, noun: str, unit: str, along: Along) -> str:
+def _ends(line: DescribedLine, noun: str, unit: str, along: Along) -> str:
     write = writer(unit)
-    (begin, first), (end, last) = _first(line), _last(line)
-    was, now = f"{write(first.value)} {_after(begin, along)}", f"{write(last.value)} {_after(end, along)}"
+    (begin, first), (end, last) = _first_point(line), _last_point(line)
+    was, now = f"{write(first.value)} {_after_stop(begin, along)}", f"{write(last.value)} {_after_stop(end, along)}"
     gap = difference(_estimate(last), _estimate(first))
     if math.isnan(gap.value):
         return f"{line.name}: {noun} goes from {was} to {now} (no interval)."
@@ -81,9 +81,9 @@ def _ends(line: Told, noun: str, unit: str, along: Along) -> str:
     return f"{line.name}: {noun} {'rises' if rises else 'falls'} from {was} to {now}{since}."
 
 
-def _since(line: Told, rises: bool, along: Along) -> str:
+def _since(line: DescribedLine, rises: bool, along: Along) -> str:
     """From where on every interval lies beyond that of the first stop; nothing where that is the last stop alone."""
-    (_, first), first_beyond = _first(line), None
+    (_, first), first_beyond = _first_point(line), None
     pairs = [pair for pair in zip(line.stops, line.points, strict=True) if not math.isnan(pair[1].value)]
     for stop, point in reversed(pairs[1:]):
         beyond = point.low > first.high if rises else point.high < first.low
@@ -92,26 +92,28 @@ def _since(line: Told, rises: bool, along: Along) -> str:
         first_beyond = stop
     if first_beyond is None or first_beyond is pairs[-1][0]:
         return ""
-    return f"; from {at(first_beyond, along)} on it is clearly {'above' if rises else 'below'} where it began"
+    return (
+        f"; from {stop_in_words(first_beyond, along)} on it is clearly {'above' if rises else 'below'} where it began"
+    )
 
 
-def _over_seeds(line: Told, noun: str, unit: str) -> str:
+def _over_seeds(line: DescribedLine, noun: str, unit: str) -> str:
     write = writer(unit)
     values = [point.value for point in line.points if not math.isnan(point.value)]
     return f"{line.name}: over {len(values):,} seeds {noun} lies between {write(min(values))} and {write(max(values))}."
 
 
-def _after(stop: Stop, along: Along) -> str:
+def _after_stop(stop: Stop, along: Along) -> str:
     if along == "parameters":
-        return f"at {at(stop, along)}"
-    return "without training" if stop.place.step == 0 else f"after {at(stop, along)}"
+        return f"at {stop_in_words(stop, along)}"
+    return "without training" if stop.place.step == 0 else f"after {stop_in_words(stop, along)}"
 
 
-def _first(line: Told) -> tuple[Stop, Point]:
+def _first_point(line: DescribedLine) -> tuple[Stop, Point]:
     return next(pair for pair in zip(line.stops, line.points, strict=True) if not math.isnan(pair[1].value))
 
 
-def _last(line: Told) -> tuple[Stop, Point]:
+def _last_point(line: DescribedLine) -> tuple[Stop, Point]:
     pairs = list(zip(line.stops, line.points, strict=True))
     return next(pair for pair in reversed(pairs) if not math.isnan(pair[1].value))
 
@@ -155,5 +157,5 @@ def learned_in_words(title: str, stops: Sequence[Stop], place: int | None, last_
         end = "it is right at the end, but not in every checkpoint that is stored" if last_right else "wrong at the end"
         return f"{title} has not learned it: {end}."
     if place == 0:
-        return f"{title} is right from the first checkpoint on, {_after(stops[0], 'tokens')}."
-    return f"{title} has learned it after {at(stops[place], 'tokens')}: from there on it stays right."
+        return f"{title} is right from the first checkpoint on, {_after_stop(stops[0], 'tokens')}."
+    return f"{title} has learned it after {stop_in_words(stops[place], 'tokens')}: from there on it stays right."

@@ -33,7 +33,7 @@ def by_dose(store: Store, model: str) -> tuple[list[Response], list[Response]] |
 def draw_concepts(model: str) -> None:
     """Right answers and the log-probability of the right ID, by dose."""
     st.header("Does the model know an ID?", anchor=False)
-    answers = resources.ask(by_dose, model)
+    answers = resources.ask_store(by_dose, model)
     if answers is None:
         common.nothing("ontology", CONCEPTS, model)
         return

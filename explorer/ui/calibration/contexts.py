@@ -23,7 +23,7 @@ CONDITIONS = {
 def draw_contexts(model: str) -> None:
     """The change of accuracy after the longest context, by dose."""
     st.header("Does a context act alike at every dose?", anchor=False)
-    answered = resources.ask(by_dose, model)
+    answered = resources.ask_store(by_dose, model)
     if answered is None:
         common.nothing("priming", common.PAIRS, model)
         return

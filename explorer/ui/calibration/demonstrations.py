@@ -21,7 +21,7 @@ REPEATED = ("exact", "near-exact")
 def draw_demonstrations(model: str) -> None:
     """The share of items whose second half the model repeats, by how often it has read them, a line a k."""
     st.header("Do demonstrations bring out what was read?", anchor=False)
-    by_k = resources.ask(by_demonstrations, model, resources.settings())
+    by_k = resources.ask_store(by_demonstrations, model, resources.settings())
     if not by_k:
         common.nothing("icl", "starter_questions", model)
         return

@@ -22,7 +22,7 @@ SOME = "starter_causes"
 def draw_extraction(model: str) -> None:
     """The share of texts whose second half the model writes by itself, by repetitions."""
     st.header("Which texts can be drawn out?", anchor=False)
-    responses = resources.ask(extraction, model, resources.settings())
+    responses = resources.ask_store(extraction, model, resources.settings())
     if not responses:
         common.nothing("memorization", SOME, model)
         return
@@ -39,7 +39,7 @@ def draw_extraction(model: str) -> None:
 def draw_membership(model: str) -> None:
     """How well each attack tells texts that the corpus has from texts it lacks, by repetitions."""
     st.header("Can membership be told?", anchor=False)
-    responses = resources.ask(attacks.detection, model, resources.settings())
+    responses = resources.ask_store(attacks.detection, model, resources.settings())
     if responses is None:
         common.nothing("memorization", SOME, model)
         return
@@ -68,7 +68,7 @@ def draw_membership(model: str) -> None:
         st.segmented_control, "ROC curves of", "attack", names, default="min_k" if "min_k" in names else names[0],
         required=True, format_func=lambda name: ATTACKS[name].title,
     )  # fmt: skip
-    curves = resources.ask(attacks.roc, model, attack, resources.settings())
+    curves = resources.ask_store(attacks.roc, model, attack, resources.settings())
     show.chart(
         roc_by_dose(curves), key=f"planted roc {attack}", alt=f"ROC curves of {ATTACKS[attack].title} by repetitions"
     )

@@ -18,7 +18,7 @@ from explorer.ui.calibration.common import PAIRS, SYNONYMS, title_of
 def draw_pairs(model: str) -> None:
     """Accuracy on planted pairs by the dose of what decides, a line a model or a line a checkpoint."""
     st.header("Does the verdict follow the data?", anchor=False)
-    responses = resources.ask(by_dose, PAIRS)
+    responses = resources.ask_store(by_dose, PAIRS)
     if not responses:
         common.nothing("accuracy", PAIRS)
         return
@@ -50,11 +50,11 @@ def draw_pairs(model: str) -> None:
 def draw_synonyms(model: str) -> None:
     """Agreement with a popular subject, and with its rare synonym in the same sentence."""
     st.header("Does a swap to a rare synonym show?", anchor=False)
-    change = resources.ask(of_synonyms, model)
+    change = resources.ask_store(of_synonyms, model)
     if change is None:
         common.nothing("accuracy", SYNONYMS, model)
         return
-    responses = [response for response in resources.ask(by_dose, SYNONYMS) if response.name == model]
+    responses = [response for response in resources.ask_store(by_dose, SYNONYMS) if response.name == model]
     show.says(words.swap_in_words(title_of(model), change))
     common.draw_curves(
         "planted synonyms",

@@ -28,7 +28,7 @@ from explorer.ui.cockpit.layers import (
     POPULARITY,
     SURPRISAL,
     Marks,
-    Placed,
+    PlacedToken,
     Row,
 )
 from explorer.ui.cockpit.scores import Scores
@@ -52,7 +52,7 @@ POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownInstance:
     """The instance with all edits: what was typed over, the words read in that, and what the swaps make of it."""
 
     item: Instance
@@ -73,7 +73,7 @@ def draw_cockpit(
     layer: str = SURPRISAL, draws: bool = False,
 ) -> None:  # fmt: skip
     """The cockpit on one instance; `layer` is what its strip shows first, `draws` offers what a full run would swap."""
-    state.begin(item.id)
+    state.forget_other_instance(item.id)
     _cockpit(item, chosen, run_id, unit, shape, layer, draws)
 
 
@@ -122,15 +122,15 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
 # --- what is shown
 
 
-def _apply(item: Instance, *, with_words: bool) -> Shown:
+def _apply(item: Instance, *, with_words: bool) -> ShownInstance:
     """The instance with the edits of the address; its words are read where they can be, and else it is said why not."""
     now = state.edits()
     base = edits.with_texts(item, now.texts)
     read, why = _read(base) if with_words else (None, "")
     if read is None:
-        return Shown(item, base, None, None, base, why)
+        return ShownInstance(item, base, None, None, base, why)
     changed = read.swapped(now.chosen)
-    return Shown(item, base, read, changed, by_hand.edited(base, changed))
+    return ShownInstance(item, base, read, changed, by_hand.edited(base, changed))
 
 
 def _read(base: Instance) -> tuple[Words | None, str]:
@@ -159,7 +159,7 @@ def _how_asked(run_id: str, *, primed: bool) -> None:
         show.note(sentence)
 
 
-def _remarks(shown: Shown) -> None:
+def _remarks(shown: ShownInstance) -> None:
     """What a reader should know of the words: that some cannot be had, are refused, or are never swapped."""
     read, made = shown.read, shown.made
     if read is None and shown.why_no_words == words.refused(shown.base) != "":
@@ -198,7 +198,9 @@ def _remarks(shown: Shown) -> None:
 # --- controls
 
 
-def _controls(item: Instance, shown: Shown, chosen: Chosen, known: Scores, layer: str, draws: bool) -> tuple[str, str]:
+def _controls(
+    item: Instance, shown: ShownInstance, chosen: Chosen, known: Scores, layer: str, draws: bool
+) -> tuple[str, str]:
     """The layer of the strip and the second model; beside them what a full run would swap, where a page offers it."""
     several = len(item.options) == 2 and item.kind not in ("labelled", "regions")
     offered = [layer_name for layer_name in LAYERS if layer_name != DIFFERENCE or several]
@@ -238,17 +240,23 @@ def _drawing(read: Words) -> None:
         )
         seed = int(
             st.number_input(
-                "Seed", min_value=0, max_value=links.MOST, value=links.whole("seed"), step=1, key="lab:seed", width=110
+                "Seed",
+                min_value=0,
+                max_value=links.MOST,
+                value=links.whole_number("seed"),
+                step=1,
+                key="lab:seed",
+                width=110,
             )
         )
         links.remember("seed", str(seed), "0")
         st.button(
-            "Draw", icon=":material/casino:", key="lab:draw", on_click=_draw, args=(read, pos, seed),
+            "Draw", icon=":material/casino:", key="lab:draw", on_click=_sample_swaps, args=(read, pos, seed),
             help="Swaps what a full run with this seed would swap",
         )  # fmt: skip
 
 
-def _draw(read: Words, pos: str, seed: int) -> None:
+def _sample_swaps(read: Words, pos: str, seed: int) -> None:
     substitutes = by_hand.sample_substitutes(read.reading, words.tools(), pos, seed)
     state.change(f"Drawn swaps, seed {seed}", swaps=state.format_swaps(substitutes))
     st.session_state["lab:nothing"] = not substitutes
@@ -258,7 +266,7 @@ def _draw(read: Words, pos: str, seed: int) -> None:
 
 
 def _strip(
-    shown: Shown, chosen: Chosen, known: Scores, layer: str, other: str, source: Source | None,
+    shown: ShownInstance, chosen: Chosen, known: Scores, layer: str, other: str, source: Source | None,
     rated: Sequence[Rated], unit: Unit, scoring: Mapping[str, Any], *, primed: bool,
 ) -> None:  # fmt: skip
     """The strip of what is shown now, and the panel of its open word."""
@@ -293,7 +301,7 @@ def _strip(
 
 
 def _blocks(
-    shown: Shown,
+    shown: ShownInstance,
     chosen: Chosen,
     layer: str,
     other: str,
@@ -309,15 +317,15 @@ def _blocks(
     changed = shown.changed
     notes = gauges.notes(shown.item, known, unit)
 
-    def by_surprisal(token: Placed) -> Cell:
+    def by_surprisal(token: PlacedToken) -> Cell:
         return layers.surprisal_cell(token, unit, marks)
 
-    def by_popularity(token: Placed) -> Cell:
+    def by_popularity(token: PlacedToken) -> Cell:
         return layers.popularity_cell(
             token, rated_options[token.option] if token.option < len(rated_options) else None, marks
         )
 
-    def by_word(token: Placed) -> Cell:
+    def by_word(token: PlacedToken) -> Cell:
         return layers.word_cell(token, unit, marks)
 
     if layer == BY_WORD:
@@ -336,7 +344,7 @@ def _blocks(
     return layers.blocks(changed, rows, by_surprisal, unit, notes, total="each", marks=marks)
 
 
-def _by_difference(rows: Sequence[Row], unit: Unit, marks: Marks) -> Callable[[Placed], Cell]:
+def _by_difference(rows: Sequence[Row], unit: Unit, marks: Marks) -> Callable[[PlacedToken], Cell]:
     """Each token by what its text gains on the other in its column."""
     first, second = (row.tokens for row in rows)
     gains: dict[tuple[int, int], float] = {}
@@ -374,7 +382,7 @@ def _second(changed: Instance, other: str, scoring: Mapping[str, Any], *, primed
     return layers.rows(changed, second_answer.asked) if second_answer else []
 
 
-def _taker(shown: Shown, opened: panel.Open | None) -> Callable[[Act], None]:
+def _taker(shown: ShownInstance, opened: panel.Open | None) -> Callable[[Act], None]:
     """What becomes of what the reader does with the strip that is shown."""
     simple = {
         "close": state.close_word,
@@ -384,7 +392,7 @@ def _taker(shown: Shown, opened: panel.Open | None) -> Callable[[Act], None]:
         "pin": lambda: state.pin(shown.item.id),
     }
 
-    def take(act: Act) -> None:
+    def apply_act(act: Act) -> None:
         def text(name: str) -> str:
             return str(act.get(name, ""))
 
@@ -399,7 +407,7 @@ def _taker(shown: Shown, opened: panel.Open | None) -> Callable[[Act], None]:
             key, _, place = text("key").partition("|")
             state.open_word(key or place, place)
         elif done == "back":
-            state.go(number("to"))
+            state.go_to_step(number("to"))
         elif done == "gram":
             st.session_state[state.GRAM] = number("n")
         elif done == "text":
@@ -407,15 +415,15 @@ def _taker(shown: Shown, opened: panel.Open | None) -> Callable[[Act], None]:
         elif opened is not None:
             _change_word(shown, opened, done, act)
 
-    return take
+    return apply_act
 
 
-def _typed_over(shown: Shown, part: str, text: str) -> None:
+def _typed_over(shown: ShownInstance, part: str, text: str) -> None:
     new = edits.typed_over(shown.changed, part, text)
-    _keep(shown, new, f"Typed: {' '.join(text.split())}")
+    _keep_typed(shown, new, f"Typed: {' '.join(text.split())}")
 
 
-def _change_word(shown: Shown, opened: panel.Open, done: str, act: Act) -> None:
+def _change_word(shown: ShownInstance, opened: panel.Open, done: str, act: Act) -> None:
     """The open word swapped for a synonym, typed over, removed, or put back."""
     span, chosen = opened.span, state.edits().chosen
     was = span.was if span and span.was else opened.text
@@ -443,7 +451,7 @@ def _change_word(shown: Shown, opened: panel.Open, done: str, act: Act) -> None:
     elif done in ("type", "remove"):
         text = typed if done == "type" else ""
         new = edits.word_changed(shown.changed, opened.part, opened.start, text)
-        _keep(shown, new, f"{opened.text} → {text}" if text else f"Removed “{opened.text}”")
+        _keep_typed(shown, new, f"{opened.text} → {text}" if text else f"Removed “{opened.text}”")
         if not text:
             state.close_word()
         else:
@@ -456,6 +464,6 @@ def _is_plain_word(text: str) -> bool:
     return bool(text.strip()) and not set(text) & set(":;")
 
 
-def _keep(shown: Shown, new: Instance, label: str) -> None:
+def _keep_typed(shown: ShownInstance, new: Instance, label: str) -> None:
     """A text typed over stands for the swaps made before it, which are part of it now."""
     state.change(label, edit=state.format_texts(edits.differing(shown.item, new)), swaps="")

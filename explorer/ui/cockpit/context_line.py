@@ -134,7 +134,7 @@ def _draw_menu(item: Instance, lines: Sequence[Line]) -> None:
 
 
 def _seed() -> int:
-    st.session_state["context:seed"] = links.whole("seed")
+    st.session_state["context:seed"] = links.whole_number("seed")
     seed = st.number_input(
         "Seed", min_value=0, max_value=links.MOST, step=1, key="context:seed", width=110, on_change=_take_seed,
         help="Which sentences are drawn: the same as in a run with this seed.",
@@ -178,7 +178,7 @@ def _list(item: Instance, lines: Sequence[Line], sides: Sides, points: Sequence[
         kind = kind_of(line, item, sides)
         flips = bool(verdicts) and verdicts[place] not in (verdicts[place - 1], "none")
         shown.append(
-            sentence_list.Shown(
+            sentence_list.ShownSentence(
                 text=line.text,
                 name=kind_name(kind, item),
                 color=KINDS[kind],

@@ -70,14 +70,14 @@ def word_changed(instance: Instance, part: str, place: int, new: str) -> Instanc
     word = word_at(parts_now.get(part, ""), place)
     if word is None:
         return instance
-    texts = {part: _put(parts_now[part], word, new)}
+    texts = {part: _replace_word(parts_now[part], word, new)}
     for other in parts_now:
         if (
             other != part
             and _are_versions(part, other)
             and (same := _same_word(parts_now[part], word, parts_now[other]))
         ):
-            texts[other] = _put(parts_now[other], same, new)
+            texts[other] = _replace_word(parts_now[other], same, new)
     return with_texts(instance, texts)
 
 
@@ -115,7 +115,7 @@ def _same_word(text: str, word: Piece, other: str) -> Piece | None:
     return None
 
 
-def _put(text: str, word: Piece, new: str) -> str:
+def _replace_word(text: str, word: Piece, new: str) -> str:
     new = " ".join(new.split())
     before, after = text[: word.start], text[word.end :]
     if new:

@@ -10,15 +10,15 @@ from explorer.ui.layout import Chosen
 
 def draw_swap_lab(chosen: Chosen) -> None:
     """Swapped words of an instance: what a full run of the perturbation study would swap can be drawn."""
-    _draw(chosen, draws=True)
+    _draw_cockpit_lab(chosen, draws=True)
 
 
 def draw_context_lab(chosen: Chosen) -> None:
     """A pair after a growing context; benchmarks without pairs are told so."""
-    _draw(chosen, pairs=True)
+    _draw_cockpit_lab(chosen, pairs=True)
 
 
-def _draw(chosen: Chosen, *, draws: bool = False, pairs: bool = False) -> None:
+def _draw_cockpit_lab(chosen: Chosen, *, draws: bool = False, pairs: bool = False) -> None:
     if not texts.are_here(chosen.benchmark):
         texts.offer(chosen.benchmark)
         return

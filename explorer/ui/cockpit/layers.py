@@ -18,7 +18,7 @@ from explorer.ui import scored_options as answers
 from explorer.ui import token_view
 from explorer.ui.cockpit.words import Span
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram
-from explorer.ui.scored_options import Asked
+from explorer.ui.scored_options import ScoredOption
 from explorer.ui.strip.strip import Block, Cell, Column, Delta, Key, Line
 from explorer.ui.token_view import Token, Unit, in_unit
 from explorer.variants import fields
@@ -34,7 +34,7 @@ GIVEN_ALONE = ("labelled", "concept")  # kinds whose options are names and no te
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedToken:
     """A token and where it stands: in a field of the instance, and in the running text of its option.
 
     `part` is "" and `at` -1 where that is not known; `number` is the token's place among those asked together.
@@ -57,8 +57,8 @@ class Placed:
 class Row:
     """What was asked of one option or region, its tokens placed."""
 
-    asked: Asked
-    tokens: tuple[Placed, ...]
+    asked: ScoredOption
+    tokens: tuple[PlacedToken, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,16 @@ class Marks:
         return next((s for s in self.spans if s.part == part and s.start < end and start < s.end), None)
 
 
-def rows(instance: Instance, asked: Sequence[Asked]) -> list[Row]:
+def rows(instance: Instance, asked: Sequence[ScoredOption]) -> list[Row]:
     """All that was asked, each token placed."""
     parts = fields.parts(instance)
     texts = prompts.option_texts(instance)
     return [Row(option, tuple(_placed(instance, option, parts, texts))) for option in answers.options_of(asked)]
 
 
-def _placed(instance: Instance, option: Asked, parts: Mapping[str, str], texts: Sequence[str]) -> list[Placed]:
+def _placed(
+    instance: Instance, option: ScoredOption, parts: Mapping[str, str], texts: Sequence[str]
+) -> list[PlacedToken]:
     whole = "".join(token.text for token in option.tokens)
     body = whole.strip()
     lead = len(whole) - len(whole.lstrip())
@@ -109,7 +111,7 @@ def _placed(instance: Instance, option: Asked, parts: Mapping[str, str], texts: 
         length = len(token.text.strip())
         start = offset + inside if part else 0
         placed.append(
-            Placed(
+            PlacedToken(
                 token, part, start, start + length, at + inside if at >= 0 else -1, number, count, len(option.tokens)
             )
         )
@@ -169,9 +171,15 @@ def _find(text: str, body: str, after: int = 0) -> int:
 
 
 def blocks(
-    instance: Instance, all_rows: Sequence[Row], paint: Callable[[Placed], Cell], unit: Unit, notes: Mapping[int, str],
-    *, total: str = "", marks: Marks,
-) -> list[Block]:  # fmt: skip
+    instance: Instance,
+    all_rows: Sequence[Row],
+    paint: Callable[[PlacedToken], Cell],
+    unit: Unit,
+    notes: Mapping[int, str],
+    *,
+    total: str = "",
+    marks: Marks,
+) -> list[Block]:
     """The instance's texts: what its options share as words, then its options token by token."""
     shown = _shared(instance, all_rows, marks)
     if instance.kind == "regions":
@@ -193,7 +201,7 @@ def blocks(
 
 def two_models(
     instance: Instance, mine: Sequence[Row], others: Sequence[Row], names: tuple[str, str],
-    paint: Callable[[Placed], Cell], unit: Unit, marks: Marks,
+    paint: Callable[[PlacedToken], Cell], unit: Unit, marks: Marks,
 ) -> list[Block]:  # fmt: skip
     """Each option by two models: the rows over each other, and below by how much the first is less surprised."""
     shown = _shared(instance, mine, marks)
@@ -208,14 +216,19 @@ def two_models(
 
 
 def _aligned(
-    first: Sequence[Placed], second: Sequence[Placed], paint: Callable[[Placed], Cell], unit: Unit, *, total: str
+    first: Sequence[PlacedToken],
+    second: Sequence[PlacedToken],
+    paint: Callable[[PlacedToken], Cell],
+    unit: Unit,
+    *,
+    total: str,
 ) -> tuple[Column, ...]:
     columns = []
     sum_so_far = 0.0
     for a, b in token_view.align([token.token.text for token in first], [token.token.text for token in second]):
         top, bottom = (first[a] if a is not None else None), (second[b] if b is not None else None)
         differs = top is None or bottom is None or top.token.text != bottom.token.text
-        cells = tuple(_marked(paint(token), differs) if token else None for token in (top, bottom))
+        cells = tuple(_marked_cell(paint(token), differs) if token else None for token in (top, bottom))
         nats = difference(top, bottom)
         sum_so_far += 0.0 if math.isnan(nats) else nats
         starts = any(token is not None and token.token.text[:1].isspace() for token in (top, bottom))
@@ -224,7 +237,7 @@ def _aligned(
     return tuple(columns)
 
 
-def difference(top: Placed | None, bottom: Placed | None) -> float:
+def difference(top: PlacedToken | None, bottom: PlacedToken | None) -> float:
     """How many nats less surprising the first text is here; a token that only one text has counts whole."""
     known = [token.token.nats for token in (top, bottom) if token is not None]
     if any(math.isnan(nats) for nats in known):
@@ -240,7 +253,7 @@ def _delta(nats: float, unit: Unit) -> Delta | None:
 
 
 def _conditions(
-    instance: Instance, all_rows: Sequence[Row], paint: Callable[[Placed], Cell], unit: Unit
+    instance: Instance, all_rows: Sequence[Row], paint: Callable[[PlacedToken], Cell], unit: Unit
 ) -> list[Block]:
     names = list(instance.extra.get("regions", ()))
     shown = []
@@ -342,17 +355,17 @@ def touched(cell: Cell, part: str, start: int, end: int, marks: Marks) -> Cell:
     return replace(cell, key=key, kinds=" ".join(kinds), say=say, open=is_open)
 
 
-def _marked(cell: Cell, differs: bool) -> Cell:
+def _marked_cell(cell: Cell, differs: bool) -> Cell:
     return replace(cell, kinds=f"{cell.kinds} lx-differs".strip()) if differs else cell
 
 
-def surprisal_cell(token: Placed, unit: Unit, marks: Marks) -> Cell:
+def surprisal_cell(token: PlacedToken, unit: Unit, marks: Marks) -> Cell:
     """A token by how surprising it was."""
     nats = token.token.nats
     scored = not math.isnan(nats)
     tint = min(1.0, max(0.0, nats / token_view.DEEPEST)) if scored else 0.0
     cell = Cell(
-        shown(token.token.text),
+        shown_token(token.token.text),
         display.number(in_unit(nats, unit), 1),
         tint,
         "surprise",
@@ -362,7 +375,7 @@ def surprisal_cell(token: Placed, unit: Unit, marks: Marks) -> Cell:
     return touched(cell, token.part, token.start, token.end, marks)
 
 
-def word_cell(word: Placed, unit: Unit, marks: Marks) -> Cell:
+def word_cell(word: PlacedToken, unit: Unit, marks: Marks) -> Cell:
     """A word by how surprising it was: its tokens added up."""
     cell = surprisal_cell(word, unit, marks)
     first, *_ = token_view.lines_of(word.token, word.number + 1, word.many)
@@ -376,11 +389,11 @@ def word_cell(word: Placed, unit: Unit, marks: Marks) -> Cell:
     return replace(cell, say=(*filter(None, lines_told), *cell.say[lines_of_token:]))
 
 
-def difference_cell(token: Placed, nats: float, unit: Unit, marks: Marks) -> Cell:
+def difference_cell(token: PlacedToken, nats: float, unit: Unit, marks: Marks) -> Cell:
     """A token by how much its text gains on the other here."""
     known = not math.isnan(nats)
     cell = Cell(
-        shown(token.token.text),
+        shown_token(token.token.text),
         display.number(in_unit(nats, unit), 1, signed=True) if known else display.MISSING,
         min(1.0, abs(nats) / token_view.DEEPEST_DIFFERENCE) if known else 0.0,
         "for" if known and nats > 0 else "against" if known else "plain",
@@ -393,7 +406,7 @@ def difference_cell(token: Placed, nats: float, unit: Unit, marks: Marks) -> Cel
     return touched(cell, token.part, token.start, token.end, marks)
 
 
-def popularity_cell(token: Placed, rated: Rated | None, marks: Marks) -> Cell:
+def popularity_cell(token: PlacedToken, rated: Rated | None, marks: Marks) -> Cell:
     """A token by the popularity of the n-grams that cover it: the mean over the index's tokens that it overlaps."""
     over = places_over(token, rated)
     values = [rated.popularity[place] for place in over] if rated else []
@@ -404,7 +417,7 @@ def popularity_cell(token: Placed, rated: Rated | None, marks: Marks) -> Cell:
     more = [f"{_count(gram.count)} × “{gram.text.strip()}”" for gram in covering[:SHOWN_NGRAMS]]
     more += [f"and {len(covering) - SHOWN_NGRAMS} more"] if len(covering) > SHOWN_NGRAMS else []
     cell = Cell(
-        shown(token.token.text),
+        shown_token(token.token.text),
         display.number(value, 1) if known else display.MISSING,
         (value - 1) / (HIGHEST - 1) if known else 0.0,
         "popular",
@@ -414,7 +427,7 @@ def popularity_cell(token: Placed, rated: Rated | None, marks: Marks) -> Cell:
     return touched(cell, token.part, token.start, token.end, marks)
 
 
-def places_over(token: Placed, rated: Rated | None) -> list[int]:
+def places_over(token: PlacedToken, rated: Rated | None) -> list[int]:
     """The index's tokens that overlap a token of the model's, both cut from the same running text."""
     if rated is None or token.at < 0:
         return []
@@ -433,7 +446,7 @@ def places_over(token: Placed, rated: Rated | None) -> list[int]:
     return places
 
 
-def grams_over(token: Placed, rated: Rated | None) -> list[RatedNgram]:
+def grams_over(token: PlacedToken, rated: Rated | None) -> list[RatedNgram]:
     """The n-grams that cover a token, from left to right."""
     if rated is None:
         return []
@@ -442,7 +455,7 @@ def grams_over(token: Placed, rated: Rated | None) -> list[RatedNgram]:
     return [by_start[start] for start in sorted(by_start)]
 
 
-def shown(text: str) -> str:
+def shown_token(text: str) -> str:
     """A token as it is written in a box: the leading blank is the space between boxes, any other blank a mark."""
     return token_view.visible(text.removeprefix(" ") or text)
 
@@ -451,7 +464,7 @@ def _count(value: float) -> str:
     return "unknown" if math.isnan(value) else f"{value:,.0f}"
 
 
-def _sum(option: Asked, unit: Unit) -> str:
+def _sum(option: ScoredOption, unit: Unit) -> str:
     if math.isnan(option.logprob):
         return "no score"
     return f"{display.number(in_unit(option.logprob, unit), signed=True)} {unit}"

@@ -15,7 +15,7 @@ from explorer.records import Instance
 from explorer.scoring import http
 from explorer.ui import links
 from explorer.ui.cockpit import edits, layers, scores, state, words
-from explorer.ui.cockpit.layers import Placed, Row
+from explorer.ui.cockpit.layers import PlacedToken, Row
 from explorer.ui.cockpit.words import Span, Words
 from explorer.ui.instance import ngram_rating
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram, Source, shown_count
@@ -37,7 +37,7 @@ class Open:
     text: str
     span: Span | None
     row: Row | None
-    token: Placed | None
+    token: PlacedToken | None
 
 
 def find_open(instance: Instance, rows: Sequence[Row], spans: Sequence[Span]) -> Open | None:
@@ -66,7 +66,7 @@ def find_open(instance: Instance, rows: Sequence[Row], spans: Sequence[Span]) ->
     return Open(part, start, shown, span, row, placed)
 
 
-def _token(rows: Sequence[Row], part: str, start: int) -> tuple[Row | None, Placed | None]:
+def _token(rows: Sequence[Row], part: str, start: int) -> tuple[Row | None, PlacedToken | None]:
     for row in rows:
         for token in row.tokens:
             if token.part == part and token.start <= start < max(token.end, token.start + 1):
@@ -105,7 +105,7 @@ def panel(
         editable=True,
         swapped=bool(span and span.was) or changed,
         veto=view.lemma if view else "",
-        expected=_expected(opened, model, scoring, primed=primed),
+        expected=_expected_tokens(opened, model, scoring, primed=primed),
         corpus=_corpus(opened, source, rated),
     )
 
@@ -161,7 +161,7 @@ def _more(view: WordView | None) -> str:
 # --- what the model expected
 
 
-def _expected(opened: Open, model: str, scoring: Mapping[str, Any], *, primed: bool) -> Expectation:
+def _expected_tokens(opened: Open, model: str, scoring: Mapping[str, Any], *, primed: bool) -> Expectation:
     heading = "The model's ten likeliest here"
     if opened.row is None or opened.token is None:
         return Expectation(heading, note="Here the text is given to the model, not scored.")
@@ -170,7 +170,7 @@ def _expected(opened: Open, model: str, scoring: Mapping[str, Any], *, primed: b
         return Expectation(heading, note=endpoint if http.is_endpoint(model) else "The model is not loaded yet.")
     option = opened.row.asked
     try:
-        ranked = scores.expected(
+        ranked = scores.expected_tokens(
             model, option.context, option.continuation, opened.token.number, scoring, primed=primed
         )
     except ExplorerError as error:
@@ -182,7 +182,7 @@ def _expected(opened: Open, model: str, scoring: Mapping[str, Any], *, primed: b
         is_word = begins and bool(bare) and bare.isalpha() and (candidate.text[:1].isspace() or opened.token.start == 0)
         tokens.append(
             Expected(
-                layers.shown(candidate.text) or "∅",
+                layers.shown_token(candidate.text) or "∅",
                 bare if is_word and not candidate.stands else "",
                 display.probability(candidate.probability),
                 candidate.probability,

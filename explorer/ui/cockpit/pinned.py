@@ -72,7 +72,7 @@ def _pin(
         show.note("Its text is not on this machine.")
         return
     item, shown = pinned_version
-    answered = _answer(item, shown, model, run_id, scoring)
+    answered = _answer_of_version(item, shown, model, run_id, scoring)
     if answered is None:
         instance_view.text(shown)
         return
@@ -96,7 +96,9 @@ def _pin(
             st.html(token_view.strip(option.tokens, unit))
 
 
-def _answer(item: Instance, shown: Instance, model: str, run_id: str, scoring: Mapping[str, Any]) -> Answer | None:
+def _answer_of_version(
+    item: Instance, shown: Instance, model: str, run_id: str, scoring: Mapping[str, Any]
+) -> Answer | None:
     stored = answer.stored(run_id, item) if run_id and words.same_text(item, shown) else None
     if stored and instance_view.has_tokens(stored):
         return stored
@@ -118,4 +120,4 @@ def _open(pin: Mapping[str, str]) -> None:
 
 def _unpin(place: int) -> None:
     pins = state.pins()
-    state.keep(pins[:place] + pins[place + 1 :])
+    state.store_pins(pins[:place] + pins[place + 1 :])

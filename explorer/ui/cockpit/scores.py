@@ -72,10 +72,10 @@ def _now(item: Instance, changed: Instance, sentences: Sequence[str], model: str
         points = priming_live.growth(changed, sentences, model, CONTEXT_PRESET, scoring)
         # An answer in a chat has no other beginning where a context is said before it.
         plain = math.nan if chat.is_chat(scoring) else live.judge(item, model, scoring).judgment.value("margin")
-    return Scores(_answer(alone), _answer(points[-1]), points, plain)
+    return Scores(_answer_of_point(alone), _answer_of_point(points[-1]), points, plain)
 
 
-def _answer(point: Point) -> Answer:
+def _answer_of_point(point: Point) -> Answer:
     return Answer(answers.of_scores(point.scores), point.judgment)
 
 
@@ -118,7 +118,7 @@ def second(changed: Instance, model: str, scoring: Mapping[str, Any]) -> Answer:
     return Answer(answers.of_scores(judged.scores), judged.judgment)
 
 
-def expected(
+def expected_tokens(
     model: str, context: str, continuation: str, place: int, scoring: Mapping[str, Any], *, primed: bool
 ) -> tuple[Alternative, ...]:
     """The likeliest tokens in the place of a scored token, by the same policy; ExplorerError where that fails."""

@@ -59,7 +59,7 @@ class History:
     at: int = 0
 
 
-def begin(instance_id: str) -> None:
+def forget_other_instance(instance_id: str) -> None:
     """Forgets the edits of another instance, but for its context; a history begins."""
     before = st.session_state.get(SHOWN, instance_id)
     if before != instance_id:
@@ -111,7 +111,7 @@ def change(label: str, **changes: str) -> None:
     _show(new)
 
 
-def go(to: int) -> None:
+def go_to_step(to: int) -> None:
     """The edits of this step, and the others stay to be returned to."""
     steps = history()
     if 0 <= to < len(steps.steps):
@@ -121,12 +121,12 @@ def go(to: int) -> None:
 
 def undo() -> None:
     """The edits of one step before."""
-    go(history().at - 1)
+    go_to_step(history().at - 1)
 
 
 def redo() -> None:
     """The edits that were undone last."""
-    go(history().at + 1)
+    go_to_step(history().at + 1)
 
 
 def reset() -> None:
@@ -188,10 +188,10 @@ def pin(instance_id: str) -> None:
     now = edits()
     this = {"id": instance_id, EDIT: now.edit, SWAPS: now.swaps}
     pinned = pins()
-    keep(([entry for entry in pinned if entry != this] if this in pinned else [*pinned, this])[-MOST_PINS:])
+    store_pins(([entry for entry in pinned if entry != this] if this in pinned else [*pinned, this])[-MOST_PINS:])
 
 
-def keep(pinned: list[dict[str, str]]) -> None:
+def store_pins(pinned: list[dict[str, str]]) -> None:
     """These are pinned from now on."""
     short = [{name: value for name, value in entry.items() if value} for entry in pinned]
     links.choose(PINS, json.dumps(short, ensure_ascii=False) if short else "")

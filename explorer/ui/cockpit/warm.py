@@ -20,7 +20,7 @@ FIRST = "starter_pairs"  # whose first instance is read and scored, and whose n-
 _log = logging.getLogger(__name__)
 
 
-def beside(lifespan: Lifespan) -> Lifespan:
+def lifespan_beside(lifespan: Lifespan) -> Lifespan:
     """The server's lifespan with a thread beside it that loads what the first swap needs."""
 
     @contextlib.asynccontextmanager

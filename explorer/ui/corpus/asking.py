@@ -104,15 +104,15 @@ def _traced(text: str, index: str, least: int, settings: Settings) -> Verbatim:
     return verbatim.trace(_counter(index), text, least=least)
 
 
-def following(ids: Sequence[int], index: str, *, back_off: bool) -> Following:
+def following_tokens(ids: Sequence[int], index: str, *, back_off: bool) -> Following:
     """What follows these tokens in the corpus; CountError of an index over characters, which has no tokens."""
     if index.startswith(indexes.MINI):
         raise CountError("an index over characters has no next tokens. Choose an index of tokens.")
-    return ngram_rating.patiently(index, lambda: _following(tuple(ids), index, back_off, resources.settings()))
+    return ngram_rating.patiently(index, lambda: _following_tokens(tuple(ids), index, back_off, resources.settings()))
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
-def _following(ids: tuple[int, ...], index: str, back_off: bool, settings: Settings) -> Following:
+def _following_tokens(ids: tuple[int, ...], index: str, back_off: bool, settings: Settings) -> Following:
     return _counter(index).following(ids, back_off=back_off)
 
 

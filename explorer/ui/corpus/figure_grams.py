@@ -57,7 +57,9 @@ def gram_pyramid(tokens: Sequence[str], grams: Sequence[Gram], picked: tuple[int
         insidetextanchor="middle",
         textangle=0,
         insidetextfont={"size": 11, "color": [_ink(color) for color in colors]},
-        customdata=[[gram.start, gram.n, theme.hover(f"“{gram.text.strip()}”", _told(gram.count))] for gram in grams],
+        customdata=[
+            [gram.start, gram.n, theme.hover(f"“{gram.text.strip()}”", _count_in_words(gram.count))] for gram in grams
+        ],
         hovertemplate="%{customdata[2]}<extra></extra>",
         showlegend=False,
     )
@@ -106,7 +108,7 @@ def _short(count: float) -> str:
     return display.compact(count) if count > 0 else ""
 
 
-def _told(count: float) -> str:
+def _count_in_words(count: float) -> str:
     if math.isnan(count):
         return "how often is unknown"
     return f"{display.count(count)} times" if count != 1 else "once"

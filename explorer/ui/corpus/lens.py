@@ -27,14 +27,14 @@ def draw_corpus_lens(instance: Instance, model: str, index: str) -> None:
         return
     with fold, show.lens("Verbatim spans"):
         draw_style()
-        corpus_mark.draw(index, model)
+        corpus_mark.draw_corpus_mark(index, model)
         if not asking.may_ask(index):
             return
         texts = prompts.option_texts(instance)
         traces = [asking.traced(text, index) for text in texts[:FIRST]]
         show.says(compared(traces, instance.gold))
         for number, traced in enumerate(traces):
-            _draw(instance, number, traced, index, model)
+            _draw_traced_text(instance, number, traced, index, model)
         show.note(verbatim.RULE)
 
 
@@ -52,7 +52,7 @@ def compared(traces: Sequence[Verbatim], gold: int | None) -> str:
     return f"The longest span that the corpus holds is {shares}."
 
 
-def _draw(instance: Instance, number: int, traced: Verbatim, index: str, model: str) -> None:
+def _draw_traced_text(instance: Instance, number: int, traced: Verbatim, index: str, model: str) -> None:
     name = answers.option_name(instance, number)
     st.html(
         f'<p class="lx-verdict lx-{PILLS[traced.label]}"><span class="lx-word">{show.escaped(traced.label)}</span> '

@@ -29,10 +29,10 @@ def _style(path: Path) -> str:
 
 def draw_marked(traced: Verbatim, picked: tuple[int, int] | None = None) -> None:
     """The text, each span underlined; where spans lie over one another the ground is darker."""
-    st.html(_marked(traced, picked))
+    st.html(_marked_html(traced, picked))
 
 
-def _marked(traced: Verbatim, picked: tuple[int, int] | None) -> str:
+def _marked_html(traced: Verbatim, picked: tuple[int, int] | None) -> str:
     borders = sorted({0, len(traced.text), *(place for span in traced.spans for place in (span.first, span.last))})
     parts = []
     for start, end in itertools.pairwise(borders):

@@ -16,7 +16,7 @@ from explorer.ui.corpus.figure_next import MOST, Guess
 ASKED = "corpus:model"  # in the session: the model that the reader said yes to
 
 
-def expected(model: str, text: str) -> Guess:
+def expected_tokens(model: str, text: str) -> Guess:
     """The model's likeliest next tokens; without tokens and with the reason where it is not asked."""
     title = layout.model_title(model)
     if http.is_endpoint(model):
@@ -25,7 +25,7 @@ def expected(model: str, text: str) -> Guess:
         return Guess(title, (), why)
     if not live.answers_at_once(model) and st.session_state.get(ASKED) != model:
         return Guess(title, (), "it is not loaded; the button below asks it")
-    following = live.attempt("corpus", model, text, lambda: _asked(model, text, resources.settings()))
+    following = live.attempt("corpus", model, text, lambda: _likeliest_tokens(model, text, resources.settings()))
     return Guess(title, following or (), "" if following else "it did not answer")
 
 
@@ -43,7 +43,7 @@ def offer(model: str) -> None:
 
 
 @st.cache_data(max_entries=128, show_spinner="Asking the model what comes next")
-def _asked(model: str, text: str, settings: Settings) -> tuple[tuple[str, float], ...]:
+def _likeliest_tokens(model: str, text: str, settings: Settings) -> tuple[tuple[str, float], ...]:
     policy = PRESETS["natural"]
     with live.turn(model):
         loaded = resources.resources().model(model)

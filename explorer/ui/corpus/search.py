@@ -44,7 +44,7 @@ def draw_search(chosen: Chosen) -> None:
         _examples()
         least, rows = _options()
     show.about("corpus", chosen.model, index)
-    corpus_mark.draw(index, chosen.model)
+    corpus_mark.draw_corpus_mark(index, chosen.model)
     text = asking.check(text)
     if not text:
         show.nothing_yet("No text yet", "Type or paste a text above, or choose an example.")
@@ -233,13 +233,13 @@ def _next(counted: Counted, index: str, text: str, chosen: Chosen) -> None:
     after: Following | None = None
     guesses = []
     with show.lens("What follows in the corpus"):
-        whole = asking.following(counted.ids, index, back_off=False)
-        after = asking.following(counted.ids, index, back_off=True)
+        whole = asking.following_tokens(counted.ids, index, back_off=False)
+        after = asking.following_tokens(counted.ids, index, back_off=True)
         guesses = [
             Guess("After the whole text, in the corpus", _shares(whole), whole.reason),
             Guess("After its longest ending there", _shares(after), after.reason),
         ]
-    model = model_next.expected(chosen.model, text)
+    model = model_next.expected_tokens(chosen.model, text)
     guesses.append(Guess(f"{model.name} expects", model.tokens, model.reason))
     ending = ""
     if after is not None:

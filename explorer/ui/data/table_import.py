@@ -86,9 +86,9 @@ def draw_table_import() -> None:
         label_visibility="collapsed",
     )  # fmt: skip
     if upload is None:
-        _answer()
+        _draw_outcome()
         show.section("What the columns should hold")
-        show.table(_expected(), "columns", caption="What the columns of an imported table should hold")
+        show.table(_expected_columns(), "columns", caption="What the columns of an imported table should hold")
         return
     with tempfile.TemporaryDirectory() as folder:
         # Only the file's ending is taken over: its name is the visitor's.
@@ -114,16 +114,16 @@ def _labels(folder: Path, key: str) -> Path | None:
     return path
 
 
-def _expected() -> pd.DataFrame:
-    def named(roles: Sequence[str]) -> str:
+def _expected_columns() -> pd.DataFrame:
+    def names_of_roles(roles: Sequence[str]) -> str:
         return ", ".join(MEANINGS[role].lower() for role in roles if role not in ("options", "contexts"))
 
     several = {"choice": ", two or more options", "contexts": ", two or more contexts"}
     return pd.DataFrame(
         {
             "Kind": list(KINDS.values()),
-            "Needed": [named(ROLES[kind][0]) + several.get(kind, "") for kind in KINDS],
-            "May be there": [named(ROLES[kind][1]) for kind in KINDS],
+            "Needed": [names_of_roles(ROLES[kind][0]) + several.get(kind, "") for kind in KINDS],
+            "May be there": [names_of_roles(ROLES[kind][1]) for kind in KINDS],
         }
     )
 
@@ -152,10 +152,10 @@ def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
         "encoding": "" if encoding == AUTOMATIC else encoding,
         "header": None if header == AUTOMATIC else header == "names",
         "labels": labels,
-        **_said(str(kind), key),
+        **_pick_roles(str(kind), key),
     }
     try:
-        guess = _asked(path, reading_options, key)
+        guess = _guess_once_answered(path, reading_options, key)
         if guess is None:
             return None
         kind, guessed = guess.kind, dict(guess.columns)
@@ -173,10 +173,10 @@ def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
     if any(role not in chosen for role in ROLES[kind][0]):
         show.note("Choose the column of each role that is needed.")
         return None
-    return _asked(path, {**reading_options, "columns": chosen, "kind": kind}, key)
+    return _guess_once_answered(path, {**reading_options, "columns": chosen, "kind": kind}, key)
 
 
-def _said(kind: str, key: str) -> dict[str, Any]:
+def _pick_roles(kind: str, key: str) -> dict[str, Any]:
     """What no column can tell: the predictions of a suite, the words before causes and effects."""
     roles: dict[str, Any] = {}
     if kind == "suite":
@@ -193,7 +193,7 @@ def _said(kind: str, key: str) -> dict[str, Any]:
     return roles
 
 
-def _asked(path: Path, reading_options: dict[str, Any], key: str) -> Reading | None:
+def _guess_once_answered(path: Path, reading_options: dict[str, Any], key: str) -> Reading | None:
     """The guess once all that it asks is answered; None while an answer is open. No answer is chosen before."""
     while True:
         try:
@@ -262,7 +262,7 @@ def _preview(path: Path, reading: Reading, title: str, labels: Path | None) -> N
         name = st.text_input("Name", _suggest(title), help="Small letters, digits, - and _.", key="import:name") or ""
         if st.form_submit_button("Import", type="primary", icon=":material/save:", key="import:store"):
             _store(path, name, reading, parsed, title, labels)
-    _answer()
+    _draw_outcome()
 
 
 def describe(reading: Reading, parsed: Parsed) -> str:
@@ -318,7 +318,7 @@ def _store(path: Path, name: str, reading: Reading, parsed: Parsed, title: str, 
     st.session_state["import:answer"] = (stored.name, len(parsed.instances))
 
 
-def _answer() -> None:
+def _draw_outcome() -> None:
     name, many = st.session_state.get("import:answer", ("", 0))
     if name:
         st.success(show.plain(f"{many:,} instances are now the benchmark {name}."))

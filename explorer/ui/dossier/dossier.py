@@ -22,7 +22,7 @@ from explorer.ui.dossier import (
     dossier_verdicts,
     picture,
 )
-from explorer.ui.dossier.dossier_rows import Held
+from explorer.ui.dossier.dossier_rows import DossierRows
 from explorer.ui.layout import Chosen
 
 NUMBERS = "dossier:numbers"  # whether the tables are open
@@ -34,7 +34,7 @@ class Section:
 
     title: str
     studies: tuple[str, ...]
-    draw: Callable[[Held, Chosen], None]
+    draw: Callable[[DossierRows, Chosen], None]
 
 
 SECTIONS = (
@@ -73,7 +73,7 @@ def draw_dossier(instance_id: str, kind: str, chosen: Chosen, instance: Instance
     _offer(kind, tuple(set(dossier.runs["study"])), chosen)
 
 
-def draw_numbers(dossier: Held, chosen: Chosen) -> None:
+def draw_numbers(dossier: DossierRows, chosen: Chosen) -> None:
     """A table a section, every number with the run that it is from."""
     for section in SECTIONS:
         of_section = dossier.of(section.studies)
@@ -83,9 +83,9 @@ def draw_numbers(dossier: Held, chosen: Chosen) -> None:
                 section.draw(of_section, chosen)
 
 
-def gather(instance_id: str, instance: Instance | None) -> Held:
+def gather(instance_id: str, instance: Instance | None) -> DossierRows:
     """What the database holds about an instance; checkpoints have a page of their own, Trajectories."""
-    runs = resources.ask(queries_dossier.runs, instance_id)
+    runs = resources.ask_store(queries_dossier.runs, instance_id)
     on_the_way = set(runs.loc[runs["model"].map(suites.is_checkpoint).astype(bool), "run_id"])
     if len(on_the_way) == runs["run_id"].nunique():
         on_the_way = set()
@@ -93,17 +93,17 @@ def gather(instance_id: str, instance: Instance | None) -> Held:
     def without(frame: pd.DataFrame) -> pd.DataFrame:
         return frame[~frame["run_id"].isin(on_the_way)] if on_the_way else frame
 
-    return Held(
+    return DossierRows(
         instance_id,
         instance,
         runs=without(runs),
-        measures=without(resources.ask(queries_dossier.measures, instance_id)),
-        swaps=without(resources.ask(queries_dossier.swaps, instance_id)),
-        answers=without(resources.ask(queries_dossier.answers, instance_id)),
+        measures=without(resources.ask_store(queries_dossier.measures, instance_id)),
+        swaps=without(resources.ask_store(queries_dossier.swaps, instance_id)),
+        answers=without(resources.ask_store(queries_dossier.answers, instance_id)),
     )
 
 
-def warn_of_other_texts(dossier: Held) -> None:
+def warn_of_other_texts(dossier: DossierRows) -> None:
     """A warning where runs saw another text under this id than the one shown, or than each other."""
     shown = dossier.instance.text_hash if dossier.instance else dossier.runs["text_hash"].iloc[0]
     other = dossier.runs[dossier.runs["text_hash"] != shown]
@@ -129,7 +129,7 @@ def _offer(kind: str, studies: tuple[str, ...], chosen: Chosen) -> None:
 
 def stored_ids(benchmark: str, part: str = "") -> Mapping[str, str]:
     """Ids of a benchmark's instances that runs know and that hold `part`, with what each is called."""
-    instances: pd.DataFrame = resources.ask(queries_dossier.stored, benchmark, part)
+    instances: pd.DataFrame = resources.ask_store(queries_dossier.stored, benchmark, part)
     return {
         str(row["instance_id"]): f"{row['instance_id']} · {row['runs']:,} {'run' if row['runs'] == 1 else 'runs'}"
         for row in instances.to_dict("records")

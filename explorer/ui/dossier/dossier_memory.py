@@ -8,7 +8,7 @@ import pandas as pd
 
 from explorer.ui import layout, show
 from explorer.ui.columns import count_column, link_column, number_column, text_column
-from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
 from explorer.ui.layout import Chosen
 
 # Measure → title, decimals, what it says.
@@ -29,7 +29,7 @@ SETTINGS = {
 }
 
 
-def memorization(dossier: Held, chosen: Chosen) -> None:
+def memorization(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run and option: every attack's score."""
     rows = []
     for run in dossier.runs.to_dict("records"):
@@ -37,7 +37,7 @@ def memorization(dossier: Held, chosen: Chosen) -> None:
         for option in sorted(measures["option"].unique()):
             values = {name: dossier.value(run["run_id"], name, option=option) for name in ATTACKS}
             if any(value == value for value in values.values()):
-                rows.append({**about(run), "option": dossier.option_name(int(option)), **values})
+                rows.append({**run_columns(run), "option": dossier.option_name(int(option)), **values})
     if not rows:
         show.note("These runs have no scores of its texts.")
         return
@@ -53,14 +53,14 @@ def memorization(dossier: Held, chosen: Chosen) -> None:
     _page(dossier, "Memorization", "All scores of the run", chosen)
 
 
-def _page(dossier: Held, title: str, label: str, chosen: Chosen) -> None:
+def _page(dossier: DossierRows, title: str, label: str, chosen: Chosen) -> None:
     """A link to the study's page, to the chosen model where it has a run."""
     of_model = dossier.runs[dossier.runs["model"] == chosen.model]
     run = (of_model if len(of_model) else dossier.runs).iloc[0]
     layout.link_to(title, label, model=str(run["model"]), benchmark=chosen.benchmark, run=str(run["run_id"]))
 
 
-def replication(dossier: Held, chosen: Chosen) -> None:
+def replication(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run, setting and k: what the model wrote, and how near it is to the text."""
     rows = []
     for run in dossier.runs.to_dict("records"):
@@ -71,7 +71,7 @@ def replication(dossier: Held, chosen: Chosen) -> None:
             where = {"setting": answer["setting"], "k": answer["k"]}
             rows.append(
                 {
-                    **about(run),
+                    **run_columns(run),
                     "setting": SETTINGS.get(answer["setting"], answer["setting"]),
                     "k": int(answer["k"]),
                     "verdict": answer["verdict"] or answer["reason"] or "",

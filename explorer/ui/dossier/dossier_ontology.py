@@ -6,13 +6,13 @@ import pandas as pd
 
 from explorer.ui import layout, show
 from explorer.ui.columns import check_column, count_column, link_column, nats_column, number_column, text_column
-from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
 from explorer.ui.layout import Chosen
 
 OUTCOMES = {"id": "an ID"}
 
 
-def draw_dossier_ontology(dossier: Held, chosen: Chosen) -> None:
+def draw_dossier_ontology(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run: the answer, how near it is, and what the model knows of the right ID."""
     rows = []
     for run in dossier.runs.to_dict("records"):
@@ -21,7 +21,7 @@ def draw_dossier_ontology(dossier: Held, chosen: Chosen) -> None:
         first = answers.iloc[0] if len(answers) else None
         rows.append(
             {
-                **about(run),
+                **run_columns(run),
                 "answer": str(first["text"] or "").strip() if first is not None else "",
                 "outcome": OUTCOMES.get(first["verdict"], first["verdict"]) if first is not None else "",
                 "known": dossier.value(run_id, "correct", language=None) == 1,

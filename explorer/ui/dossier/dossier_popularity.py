@@ -12,11 +12,11 @@ from explorer.popularity.ips import Edges
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.ui import layout, links, resources, show
 from explorer.ui.columns import link_column, number_column
-from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
 from explorer.ui.layout import Chosen
 
 
-def draw_dossier_popularity(dossier: Held, chosen: Chosen) -> None:
+def draw_dossier_popularity(dossier: DossierRows, chosen: Chosen) -> None:
     """The picker of the reference set, and a row an option with its IPS under it."""
     sets = reference_sets(dossier)
     if not sets:
@@ -58,9 +58,9 @@ def popularity_in_words(gap: float, others: int) -> str:
     return f"{named} popularity score lies {display.share(abs(gap))} {way} the right option's"
 
 
-def reference_sets(dossier: Held) -> dict[str, list[Any]]:
+def reference_sets(dossier: DossierRows) -> dict[str, list[Any]]:
     """What each reference set is called → the runs that used it and rated the instance."""
-    edges = resources.ask(popularity_queries.runs).drop_duplicates("run_id").set_index("run_id")["edges"]
+    edges = resources.ask_store(popularity_queries.runs).drop_duplicates("run_id").set_index("run_id")["edges"]
     sets: dict[str, list[Any]] = {}
     for run in dossier.runs.to_dict("records"):
         known = Edges.of_run(edges[run["run_id"]]) if run["run_id"] in edges.index else None
@@ -70,21 +70,21 @@ def reference_sets(dossier: Held) -> dict[str, list[Any]]:
     return sets
 
 
-def _ips(dossier: Held, run: Any) -> pd.DataFrame:
+def _ips(dossier: DossierRows, run: Any) -> pd.DataFrame:
     return dossier.rows(run["run_id"], "ips", setting=None)
 
 
-def _rows(dossier: Held, run: Any) -> list[dict[str, Any]]:
+def _rows(dossier: DossierRows, run: Any) -> list[dict[str, Any]]:
     return [
         {
             "option": dossier.option_name(int(row["option"])),
             "ips": float(row["value"]),
             "reason": str(row["reason"] or ""),
-            **about(run),
+            **run_columns(run),
         }
         for row in _ips(dossier, run).to_dict("records")
     ]
 
 
-def _gap(dossier: Held, run: Any) -> float:
+def _gap(dossier: DossierRows, run: Any) -> float:
     return dossier.value(run["run_id"], "relative_difference", setting=None)

@@ -6,12 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from explorer.ui import layout, links, show
-from explorer.ui.dossier.dossier_rows import Held
+from explorer.ui.dossier.dossier_rows import DossierRows
 from explorer.ui.dossier.figure_margins import margin_curves
 from explorer.ui.layout import Chosen
 
 
-def draw_dossier_priming(dossier: Held, chosen: Chosen) -> None:
+def draw_dossier_priming(dossier: DossierRows, chosen: Chosen) -> None:
     """The curves of one run, the chosen model's first, and what became of the verdict."""
     runs = {str(run["run_id"]): run for run in dossier.runs.to_dict("records")}
     ordered = sorted(runs, key=lambda run_id: runs[run_id]["model"] != chosen.model)
@@ -41,7 +41,7 @@ def draw_dossier_priming(dossier: Held, chosen: Chosen) -> None:
         layout.link_to("Priming", "Prime it live", priming="Live lab", instance=dossier.instance_id, **about)
 
 
-def curve(dossier: Held, run_id: str) -> pd.DataFrame:
+def curve(dossier: DossierRows, run_id: str) -> pd.DataFrame:
     """A row a condition and length (tokens; 0 without a context) with the margin in nats."""
     rows = dossier.rows(run_id, "margin", part=None, setting=None, option=-1)
     rows = rows[rows["value"].notna()]

@@ -15,7 +15,7 @@ from explorer.ui import layout, scored_options
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class DossierRows:
     """Rows of results/queries_dossier.py about one instance."""
 
     instance_id: str
@@ -25,16 +25,16 @@ class Held:
     swaps: pd.DataFrame
     answers: pd.DataFrame
 
-    def of(self, studies: Sequence[str]) -> Held:
+    def of(self, studies: Sequence[str]) -> DossierRows:
         """What the runs of these studies hold."""
         runs = self.runs[self.runs["study"].isin(studies)]
-        return self._within(runs)
+        return self._of_runs(runs)
 
-    def of_run(self, run_id: str) -> Held:
+    def of_run(self, run_id: str) -> DossierRows:
         """What one run holds."""
-        return self._within(self.runs[self.runs["run_id"] == run_id])
+        return self._of_runs(self.runs[self.runs["run_id"] == run_id])
 
-    def _within(self, runs: pd.DataFrame) -> Held:
+    def _of_runs(self, runs: pd.DataFrame) -> DossierRows:
         known = set(runs["run_id"])
         measures, swaps, answers = (
             table[table["run_id"].isin(known)] for table in (self.measures, self.swaps, self.answers)
@@ -66,10 +66,10 @@ class Held:
         return rows
 
 
-def about(run: Any) -> dict[str, Any]:
+def run_columns(run: Any) -> dict[str, Any]:
     """The columns that say which run a row is from."""
     return {
-        "model": imported.named(layout.model_title(str(run["model"])), str(run["spec"])),
+        "model": imported.marked_name(layout.model_title(str(run["model"])), str(run["spec"])),
         "study": str(run["study"]),
         "run": layout.address_of("Runs", shown=str(run["run_id"])),
     }

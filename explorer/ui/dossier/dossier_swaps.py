@@ -13,7 +13,7 @@ from explorer import display
 from explorer.rows.builders import instance_of
 from explorer.ui import layout, show, texts
 from explorer.ui.columns import link_column, number_column, text_column
-from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
 from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
 from explorer.ui.perturbation import pairs as perturbation_pairs
@@ -23,7 +23,7 @@ POS = {"N": "nouns", "V": "verbs", "NV": "nouns and verbs"}
 SHOWN = 3  # pairs of texts
 
 
-def draw_dossier_swaps(dossier: Held, chosen: Chosen) -> None:
+def draw_dossier_swaps(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run and part of speech; below, the texts of the chosen model with the swaps marked."""
     gold = dossier.runs["gold"].iloc[0]
     option = 0 if gold != gold or gold is None else int(gold)
@@ -61,7 +61,7 @@ def describe(edit: Any) -> str:
     return ", ".join(dict.fromkeys(pairs))
 
 
-def _row(dossier: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
+def _row(dossier: DossierRows, run: Any, row: Any, option: int) -> dict[str, Any]:
     setting, run_id = row["setting"], run["run_id"]
     before: dict[str, Any] = {"condition": "original", "setting": None, "part": None}
     after: dict[str, Any] = {"condition": "perturbed", "setting": setting, "part": None}
@@ -75,7 +75,7 @@ def _row(dossier: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
         "ips_after": dossier.value(run_id, "ips", option=option, **after),
     }
     return {
-        **about(run),
+        **run_columns(run),
         **numbers,
         "words": POS.get(setting, setting),
         "swaps": swaps + flag,
@@ -93,7 +93,7 @@ def _arrow(before: float, after: float) -> str:
     return f"{display.number(before)} → {display.number(after)}"
 
 
-def _texts(dossier: Held, chosen: Chosen) -> None:
+def _texts(dossier: DossierRows, chosen: Chosen) -> None:
     """The right option before and after, where the run kept the texts."""
     st.html(f"<style>{ngram_strip.style()}</style>")
     seen = dossier.runs.set_index("run_id")["payload"]

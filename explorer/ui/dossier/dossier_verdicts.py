@@ -10,14 +10,14 @@ import pandas as pd
 from explorer.studies import chat
 from explorer.ui import show
 from explorer.ui.columns import link_column, nats_column, text_column
-from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
 from explorer.ui.layout import Chosen
 from explorer.ui.scored_options import verdict_of
 
 WORDS = {"right": "right", "wrong": "wrong", "tie": "tie", "none": "no verdict"}
 
 
-def draw_dossier_verdicts(dossier: Held, chosen: Chosen) -> None:
+def draw_dossier_verdicts(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run."""
     rows = []
     for run in dossier.runs.to_dict("records"):
@@ -29,7 +29,7 @@ def draw_dossier_verdicts(dossier: Held, chosen: Chosen) -> None:
             continue
         rows.append(
             {
-                **about(run),
+                **run_columns(run),
                 "verdict": WORDS[verdict_of(float(correct["value"].iloc[0]))],
                 "margin": dossier.value(run["run_id"], "margin", "logprob", **factors),
                 "remark": str(correct["reason"].iloc[0] or ""),

@@ -19,7 +19,7 @@ from explorer.scoring import catalog
 from explorer.ui import layout, show
 from explorer.ui.dossier import dossier_memory, dossier_priming, dossier_swaps
 from explorer.ui.dossier.dossier_popularity import popularity_in_words
-from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
 from explorer.ui.layout import Chosen
 from explorer.ui.scored_options import verdict_of
 
@@ -47,9 +47,9 @@ class Row:
     choices: Mapping[str, str] = field(default_factory=dict)
 
 
-def draw_picture(dossier: Held, chosen: Chosen) -> None:
+def draw_picture(dossier: DossierRows, chosen: Chosen) -> None:
     """The models' key once, then a row for each study that says something."""
-    runs = sorted(dossier.runs.to_dict("records"), key=lambda run: _place(str(run["model"]), chosen))
+    runs = sorted(dossier.runs.to_dict("records"), key=lambda run: _model_order(str(run["model"]), chosen))
     dossier = dataclasses.replace(dossier, runs=pd.DataFrame(runs, columns=dossier.runs.columns))
     models = list(dict.fromkeys(_model(run) for run in runs))
     colors = dict(zip(models, model_colors(models), strict=True))
@@ -57,16 +57,16 @@ def draw_picture(dossier: Held, chosen: Chosen) -> None:
     with st.container(key="dossier"):
         for make in ROWS:
             if row := make(dossier, colors, chosen):
-                _draw(row)
+                _draw_row(row)
 
 
-def _place(model: str, chosen: Chosen) -> tuple[bool, int]:
+def _model_order(model: str, chosen: Chosen) -> tuple[bool, int]:
     """The chosen model first, then the catalog's in their order, then all others."""
     order = list(catalog.MODELS)
     return model != chosen.model, order.index(model) if model in order else len(order)
 
 
-def _draw(row: Row) -> None:
+def _draw_row(row: Row) -> None:
     words, picture = st.columns([2, 3], gap="medium", vertical_alignment="center")
     with words:
         st.html(
@@ -81,7 +81,7 @@ def _draw(row: Row) -> None:
             )  # fmt: skip
 
 
-def draw_verdicts(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_verdicts(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """Each model's margin, once where several runs agree on it."""
     dots: list[Dot] = []
     verdict_of_model: dict[str, str] = {}
@@ -105,7 +105,7 @@ def draw_verdicts(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> R
     return Row("As it stands", _sentence(in_order), _margins(dots, colors))
 
 
-def _first_accuracy(dossier: Held) -> list[dict[Any, Any]]:
+def _first_accuracy(dossier: DossierRows) -> list[dict[Any, Any]]:
     judged = dossier.of(("accuracy", "popularity", "perturbation", "memorization")).runs.to_dict("records")
     return sorted(judged, key=lambda run: run["study"] != "accuracy")
 
@@ -119,7 +119,7 @@ def _margins(dots: Sequence[Dot], colors: Mapping[str, str], rows: Sequence[str]
     )  # fmt: skip
 
 
-def draw_swaps(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_swaps(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """From the margin before to that after, a row a kind of word that was swapped."""
     of_swaps = dossier.of(("perturbation",))
     runs = {run["run_id"]: run for run in of_swaps.runs.to_dict("records")}
@@ -166,7 +166,7 @@ def draw_swaps(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row 
     )  # fmt: skip
 
 
-def draw_priming(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_priming(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """The margin as contexts grow, a line a model and kind of context."""
     curves = []
     ends: dict[str, tuple[float, float]] = {}  # model → margin before, and after unacceptable contexts
@@ -213,7 +213,7 @@ def draw_priming(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Ro
     return Row("Priming", _sentence([sentence]), figure, "Priming", "Prime it live", choices)
 
 
-def draw_memorization(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_memorization(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """The loss of the right text (a dot) and of the others (rings), a row a model."""
     of_runs = dossier.of(("memorization",))
     gold = of_runs.runs["gold"].dropna()
@@ -256,7 +256,7 @@ def draw_memorization(dossier: Held, colors: Mapping[str, str], chosen: Chosen) 
     )  # fmt: skip
 
 
-def draw_popularity(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_popularity(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """The popularity score of each option; it is of the texts, so that one run says it."""
     runs = dossier.of(("popularity", "perturbation")).runs.to_dict("records")
     for run in sorted(runs, key=lambda run: run["study"] != "popularity"):
@@ -288,7 +288,7 @@ def draw_popularity(dossier: Held, colors: Mapping[str, str], chosen: Chosen) ->
     return None
 
 
-def draw_ontology(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_ontology(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """Whether each model gives the right ID, and the rank that it gives it among others."""
     of_runs = dossier.of(("ontology",))
     knows_by_model: dict[str, bool] = {}
@@ -320,7 +320,7 @@ def draw_ontology(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> R
     )  # fmt: skip
 
 
-def draw_replication(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_replication(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """How much of its second half a model writes back, over the number of demonstrations."""
     curves, hover_of_run, run_id = [], {}, ""
     for run in dossier.of(("icl",)).runs.to_dict("records"):
@@ -354,13 +354,13 @@ def draw_replication(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -
     )  # fmt: skip
 
 
-ROWS: tuple[Callable[[Held, Mapping[str, str], Chosen], Row | None], ...] = (
+ROWS: tuple[Callable[[DossierRows, Mapping[str, str], Chosen], Row | None], ...] = (
     draw_verdicts, draw_swaps, draw_priming, draw_memorization, draw_popularity, draw_ontology, draw_replication,
 )  # fmt: skip
 
 
 def _model(run: Mapping[Any, Any]) -> str:
-    return str(about(run)["model"])
+    return str(run_columns(run)["model"])
 
 
 def _sentence(parts: Any) -> str:

@@ -109,7 +109,7 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
             else ""
         )
         + (f" A fixed sample of {len(table):,} of {len(gathered.table):,} instances." if SIZES[size] else "")
-        + _marked(gathered)
+        + _index_mark(gathered)
     )
     _pairs(titled, chosen, names, way, gathered)
     _sources(gathered, chosen)
@@ -147,7 +147,7 @@ def _links(picked: Sequence[str], names: Sequence[str], chosen: Chosen, gathered
             )  # fmt: skip
 
 
-def _marked(gathered: Gathered) -> str:
+def _index_mark(gathered: Gathered) -> str:
     """The mark of counts from an index that is not the model's data, where a measure is of such counts."""
     marked = [name for name in gathered.measures if data.mark_of(gathered, name)]
     return f" {corpus_mark.MEANING}: {', '.join(MEASURES[name].title for name in marked)}." if marked else ""

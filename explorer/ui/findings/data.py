@@ -54,17 +54,17 @@ class Gathered:
 
 def gather(chosen: Chosen) -> Gathered:
     """The measures of the chosen model on its benchmark; what is about texts alone may be from another's run."""
-    runs = resources.ask(queries_findings.runs, chosen.benchmark)
+    runs = resources.ask_store(queries_findings.runs, chosen.benchmark)
     sources: dict[str, Mapping[str, Any]] = {}
     for name, measure in MEASURES.items():
         for source in _candidates(runs, measure.studies, chosen.model, of_text=measure.of_text):
-            if int(resources.ask(queries_findings.size, name, source["run_id"])["n"].iloc[0]):
+            if int(resources.ask_store(queries_findings.size, name, source["run_id"])["n"].iloc[0]):
                 sources[name] = source
                 break
     if not sources:
         return Gathered(pd.DataFrame(columns=ABOUT), sources, 0)
     runs_of_measures = tuple((name, str(source["run_id"])) for name, source in sources.items())
-    table = resources.ask(queries_findings.table, runs_of_measures)
+    table = resources.ask_store(queries_findings.table, runs_of_measures)
     return Gathered(table.drop(columns="other_text"), sources, int(table["other_text"].sum()))
 
 
@@ -88,7 +88,7 @@ def mark_of(gathered: Gathered, name: str) -> str:
     if source is None or name not in ("ips", "relative_difference"):
         return ""
     index = str(json.loads(str(source["spec"]))["settings"].get("index") or "")
-    return corpus_mark.of(index, str(source["model"])) if index else ""
+    return corpus_mark.mark_of_index(index, str(source["model"])) if index else ""
 
 
 def unigrams(ids: Sequence[str], chosen: Chosen) -> pd.Series | None:
@@ -139,7 +139,7 @@ def sources_table(gathered: Gathered) -> pd.DataFrame:
                 "direction": MEASURES[name].direction,
                 "n": int(gathered.table[name].notna().sum()),
                 "study": source["study"],
-                "model": imported.named(layout.model_title(str(source["model"])), str(source["spec"])),
+                "model": imported.marked_name(layout.model_title(str(source["model"])), str(source["spec"])),
                 "status": source["status"],
                 "run_id": source["run_id"],
                 "look": layout.address_of("Runs", shown=str(source["run_id"])),

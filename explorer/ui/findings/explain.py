@@ -46,7 +46,7 @@ def draw_findings_explain(chosen: Chosen) -> None:
         explained = _explained(_some(gathered.table), gathered.kind, tuple(measures))
         title = f"{layout.model_title(chosen.model)} on {layout.benchmark_title(chosen.benchmark)}"
         show.says(*answer.sentences(explained, title))
-        _draw(explained)
+        _draw_effects(explained)
     _table(explained, gathered)
 
 
@@ -57,7 +57,7 @@ def _pick(gathered: Gathered, usual: Sequence[str]) -> list[str]:
     key = "pick:held"
     st.session_state[key] = wish or list(usual)
     picked = st.multiselect(
-        "Held together", stored, key=key, on_change=_take,
+        "Held together", stored, key=key, on_change=_store_held,
         format_func=lambda name: PREDICTORS[name].title
         + (" (shares the score with the verdict)" if shares_verdict(name, gathered.kind) else ""),
     )  # fmt: skip
@@ -65,11 +65,11 @@ def _pick(gathered: Gathered, usual: Sequence[str]) -> list[str]:
     return picked
 
 
-def _take() -> None:
+def _store_held() -> None:
     links.choose("held", ",".join(st.session_state["pick:held"]))
 
 
-def _draw(explained: Answer) -> None:
+def _draw_effects(explained: Answer) -> None:
     if not explained.model.effects:
         return
     rows = pd.DataFrame(

@@ -40,7 +40,7 @@ def draw_findings_models(chosen: Chosen) -> None:
     first, second = _pick(runs, chosen)
     short = run_names.short_names(runs.set_index("run_id", drop=False).loc[[first, second]])
     names = (short[first], short[second])
-    items = resources.ask(queries.two_runs, first, second)
+    items = resources.ask_store(queries.two_runs, first, second)
     if items.empty:
         show.nothing_yet("Nothing in common", "These two runs looked at different instances. Choose two others.")
         return
@@ -60,8 +60,8 @@ def draw_findings_models(chosen: Chosen) -> None:
             key="two_models",
             alt=f"Accuracy of both models, {by} by {by}",
         )
-    undecided.tell([first, second])
-    bos_note.tell([first, second], dict(zip((first, second), names, strict=True)))
+    undecided.draw_undecided_note([first, second])
+    bos_note.draw_policy_note([first, second], dict(zip((first, second), names, strict=True)))
     _overall(rows.iloc[0], names)
     show.note(
         f"McNemar's exact test on the instances that changed sides, ties counted as wrong; margins in nats, {names[1]} "
@@ -117,7 +117,7 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
 
 def _runs(chosen: Chosen) -> pd.DataFrame:
     """The runs that judge instances as they stand, the chosen model first, then one a model and study."""
-    runs = resources.ask(queries_findings.runs, chosen.benchmark)
+    runs = resources.ask_store(queries_findings.runs, chosen.benchmark)
     runs = runs[runs["study"].isin(SCORED[:2])]
     runs = runs.assign(own=runs["model"] == chosen.model, place=runs["study"].map(SCORED.index))
     return runs.sort_values(["own", "place"], ascending=[False, True], kind="stable").reset_index(drop=True)
@@ -137,7 +137,7 @@ def _pick(runs: pd.DataFrame, chosen: Chosen) -> tuple[str, str]:
 
 
 def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:
-    run_phenomena = resources.ask(queries_findings.phenomena, run_id)
+    run_phenomena = resources.ask_store(queries_findings.phenomena, run_id)
     phenomena = dict(zip(run_phenomena["instance_id"], run_phenomena["phenomenon"], strict=True))
     return items.assign(phenomenon=[str(phenomena.get(name) or "") for name in items["instance_id"]])
 

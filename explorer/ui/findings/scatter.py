@@ -34,7 +34,7 @@ def draw_findings_scatter(chosen: Chosen, gathered: Gathered) -> None:
         correlations.nothing_to_compare(chosen, gathered)
         return
     x, y, group, color, dots, slice_picked = _pickers(gathered, chosen)
-    items = slices.narrowed(_items(gathered, x, y, group), slice_picked).reset_index(drop=True)
+    items = slices.rows_of_slice(_items(gathered, x, y, group), slice_picked).reset_index(drop=True)
     if items.empty:
         show.nothing_yet("No instance has both measures", "Choose two others, or all groups.")
         return
@@ -100,15 +100,15 @@ def _in_words(items: pd.DataFrame, group: str, x: str, y: str) -> str:
     pooled = spearman(items["x"], items["y"], permutations=0, resamples=RESAMPLES)
     pair = f"{MEASURES[x].title} and {MEASURES[y].title}"
     if group or items["grp"].nunique() < 2:
-        return _told(pair, pooled, f"over {pooled.n:,} instances")
+        return _correlation_in_words(pair, pooled, f"over {pooled.n:,} instances")
     within = spearman_within(items["x"], items["y"], items["grp"], permutations=0, resamples=RESAMPLES)
     if within.value != within.value:
-        return _told(pair, pooled, f"pooled over {pooled.n:,} instances")
+        return _correlation_in_words(pair, pooled, f"pooled over {pooled.n:,} instances")
     rest = f" Pooled it is {display.number(pooled.value)}, which mostly compares groups with each other."
-    return _told(pair, within, f"within {within.groups} groups, {within.n:,} instances") + rest
+    return _correlation_in_words(pair, within, f"within {within.groups} groups, {within.n:,} instances") + rest
 
 
-def _told(pair: str, rho: RankCorrelation, over: str) -> str:
+def _correlation_in_words(pair: str, rho: RankCorrelation, over: str) -> str:
     if rho.value != rho.value:
         return f"{pair}: no correlation ({rho.reason})."
     numbers = f"rho {display.number(rho.value)}, 95% interval {display.number(rho.low)} to {display.number(rho.high)}"

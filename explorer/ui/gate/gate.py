@@ -134,7 +134,7 @@ class Gate:
         return hmac.new(self._key, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
-def make(
+def make_gate(
     address: str, environment: Mapping[str, str] = os.environ, *, has_login: bool = False, is_named: bool = False
 ) -> Gate:
     """The gate of a server that listens at this address.

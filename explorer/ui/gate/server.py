@@ -29,7 +29,7 @@ from streamlit import config
 
 from explorer.addresses import is_loopback, split_address
 from explorer.ui.gate import login
-from explorer.ui.gate.gate import FORWARDED, STAMP, Gate, Role, comes_from_here, make
+from explorer.ui.gate.gate import FORWARDED, STAMP, Gate, Role, comes_from_here, make_gate
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -57,7 +57,7 @@ STRICT = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inli
 def gate() -> Gate:
     """The gate of this process's server; the secrets are read first, since a password may stand there."""
     has_login = login.is_configured()
-    return make(str(config.get_option("server.address") or ""), has_login=has_login, is_named=is_named())
+    return make_gate(str(config.get_option("server.address") or ""), has_login=has_login, is_named=is_named())
 
 
 def middleware() -> list[Middleware]:
@@ -85,7 +85,7 @@ class GateServer:
         elif (role := visit.role()) or visit.is_login():
             await self.app(visit.stamped(role), receive, with_headers(send))
         else:
-            await ask(visit, send)
+            await ask_for_secret(visit, send)
 
 
 class Visit:
@@ -161,7 +161,7 @@ class Visit:
     def rest(self) -> str:
         """The path that was asked for and its query without the token."""
         query = urlencode([(name, value) for name, value in self._pairs() if name != TOKEN])
-        return within(self.path + (f"?{query}" if query else ""))
+        return path_within_app(self.path + (f"?{query}" if query else ""))
 
     def _pairs(self) -> list[tuple[str, str]]:
         return parse_qsl(self.scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
@@ -187,7 +187,7 @@ def netloc(address: str) -> str:
     return split_address(address).netloc.lower()
 
 
-def within(place: str) -> str:
+def path_within_app(place: str) -> str:
     """A path of this app, "/" for anything that could lead a browser elsewhere."""
     is_plain = place.startswith("/") and not place.startswith("//") and "\\" not in place and place.isprintable()
     return place if is_plain and place.isascii() else "/"
@@ -216,7 +216,7 @@ async def enter(visit: Visit, receive: Receive, send: Send) -> None:
             break
     form = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
     if await is_right(visit, send, form.get("secret", [""])[0]):
-        await redirect(send, within(form.get("next", ["/"])[0]), new_cookie(visit))
+        await redirect(send, path_within_app(form.get("next", ["/"])[0]), new_cookie(visit))
 
 
 async def is_right(visit: Visit, send: Send, secret: str) -> bool:
@@ -232,7 +232,7 @@ async def is_right(visit: Visit, send: Send, secret: str) -> bool:
     return False
 
 
-async def ask(visit: Visit, send: Send) -> None:
+async def ask_for_secret(visit: Visit, send: Send) -> None:
     """Asks a person for the secret, and tells a program that it is needed."""
     is_person = visit.scope["type"] == "http" and "text/html" in visit.headers.get("accept", "")
     if is_person and visit.scope["method"] == "GET":
@@ -251,7 +251,7 @@ async def page(
         "form": "",
         "links": "",
     }
-    place = html.escape(within(visit.rest() if visit.path != visit.base + ENTER else "/"), quote=True)
+    place = html.escape(path_within_app(visit.rest() if visit.path != visit.base + ENTER else "/"), quote=True)
     if gate().secret:
         secret_name = "password" if gate().is_password else "token"
         where = "" if gate().is_password else " It stands in the address that was printed when the app was started."

@@ -11,12 +11,12 @@ FEWEST_WORDS = 4
 COUNTED = ("exact", "near-exact")
 
 
-def marked(table: pd.DataFrame) -> pd.DataFrame:
+def with_baselines(table: pd.DataFrame) -> pd.DataFrame:
     """The completions with two columns more: whether one repeats the first piece of its item, and whether it is shorter
     than four words. `table` has the columns first, completion."""
     return table.assign(
         copies=[
-            _bare(completion) == _bare(other) != ""
+            _bare_text(completion) == _bare_text(other) != ""
             for completion, other in zip(table["completion"], table["first"], strict=True)
         ],
         short=[len(list(pieces(str(text or "")))) < FEWEST_WORDS for text in table["completion"]],
@@ -25,7 +25,7 @@ def marked(table: pd.DataFrame) -> pd.DataFrame:
 
 def in_words(table: pd.DataFrame, source: str) -> str:
     """Of the completions that count as memorized (column `source`), how many are copies or too short to tell."""
-    completions = marked(table[table[source].isin(COUNTED)])
+    completions = with_baselines(table[table[source].isin(COUNTED)])
     copies = int(completions["copies"].sum())
     short = int((completions["short"] & ~completions["copies"]).sum())
     if completions.empty or not copies + short:
@@ -39,6 +39,6 @@ def in_words(table: pd.DataFrame, source: str) -> str:
     )
 
 
-def _bare(text: object) -> str:
+def _bare_text(text: object) -> str:
     """A text without capitals, blanks at its ends and closing marks."""
     return fold_text(str(text or "")).strip().rstrip(".!?;:, ").strip()

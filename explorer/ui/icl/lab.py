@@ -63,7 +63,7 @@ def draw_icl_lab(chosen: Chosen) -> None:
             "Choose a labeled set, such as RTE or our own entailment pairs, as benchmark in the bar at the top.",
         )
         return
-    lab_draw = _drawn(chosen)
+    lab_draw = _draw_items(chosen)
     items = {instance.instance.id: instance for instance in lab_draw.draw.instances[:MOST]}
     columns = st.columns([3, 2, 1, 1])
     with columns[0]:
@@ -106,7 +106,9 @@ def draw_icl_lab(chosen: Chosen) -> None:
     if st.session_state.get("icl:asked") != question:
         return
     answered = None
-    if (kept_answer := _kept().get((*question_key, live.version_of(chosen.model), resources.settings()))) is not None:
+    if (
+        kept_answer := _answers_kept().get((*question_key, live.version_of(chosen.model), resources.settings()))
+    ) is not None:
         answered = kept_answer
     else:
         telling = Telling(_stop, "icl:stop")
@@ -125,7 +127,7 @@ def draw_icl_lab(chosen: Chosen) -> None:
 
 
 def _number(label: str, name: str, default: str, most: int) -> float:
-    start = links.whole(name, min(int(default), most), most)
+    start = links.whole_number(name, min(int(default), most), most)
     number = st.number_input(label, min_value=0, max_value=most, value=start, step=1, key=f"icl:{name}")
     links.remember(name, str(int(number)), default)
     return number
@@ -157,7 +159,7 @@ def _verdict(match: replication.Match | str) -> str:
     return "; ".join(facts) + "."
 
 
-def _judged(pieces: Pieces, written: Generation, is_english: bool) -> replication.Match | str:
+def _judge_completion(pieces: Pieces, written: Generation, is_english: bool) -> replication.Match | str:
     """What the rule says; why not, where the encoder or the tagger it needs is not to be had."""
     try:
         rule = judging.rule_of(resources.resources(), names=is_english)
@@ -189,7 +191,7 @@ def _stop() -> None:
 
 def _form_in_view(chosen: Chosen) -> dict[str, Any]:
     """The settings by which the run that the page's other views show asked as a chat; {} where it did not."""
-    runs = resources.ask(icl_queries.runs, chosen.benchmark)
+    runs = resources.ask_store(icl_queries.runs, chosen.benchmark)
     ids = [str(run_id) for run_id in runs[runs["model"] == chosen.model]["run_id"]]
     if not ids:
         return {}
@@ -208,7 +210,7 @@ def answer(
     answered = _answer(model, benchmark, item, setting, k, order, form, telling)
     # A server may think better of what it refused, so that is not kept.
     if not (http.is_endpoint(model) and (answered.reason or answered.unscored or any(answered.labels["reason"]))):
-        answers_kept = _kept()
+        answers_kept = _answers_kept()
         answers_kept[model, benchmark, item, setting, k, order, form, live.version_of(model), resources.settings()] = (
             answered
         )
@@ -219,7 +221,7 @@ def answer(
 
 # By hand, since what Streamlit remembers must not draw while it is made.
 @st.cache_resource(show_spinner=False)
-def _kept() -> dict[tuple[str, str, str, str, int, int, Form, str, Settings], Answered]:
+def _answers_kept() -> dict[tuple[str, str, str, str, int, int, Form, str, Settings], Answered]:
     return {}
 
 
@@ -234,7 +236,7 @@ def _answer(
             telling.wrote(text)
         return prompts_icl.is_complete(text)
 
-    lab_draw = _drawn(Chosen(model, benchmark))
+    lab_draw = _draw_items(Chosen(model, benchmark))
     shots = lab_draw.orders[order][:k]
     pieces = lab_draw.pieces[item]
     before = prompts_icl.shared(shots, setting, lab_draw.example, lab_draw.draw.split)
@@ -259,7 +261,7 @@ def _answer(
                 raise
             unscored = str(error)
     step("Comparing the answer with the original")
-    match = _judged(pieces, written, not lab_draw.foreign)
+    match = _judge_completion(pieces, written, not lab_draw.foreign)
     words = prompts.label_words(pieces.instance)
     dtype = str(shared.model_record(model).get("dtype", "")) if scores else ""
     judgment = Judgment.of_rows(judging.judge_labels(pieces.instance, scores, policy, dtype))
@@ -277,6 +279,6 @@ def _answer(
     return Answered(written.text, written.reason, match, labels, judgment, unscored, remark)
 
 
-def _drawn(chosen: Chosen) -> DrawnItems:
+def _draw_items(chosen: Chosen) -> DrawnItems:
     spec = RunSpec("icl", STUDY.version, "", chosen.benchmark, settings=STUDY.resolve({}))
     return sampled_items(spec, resources.resources())

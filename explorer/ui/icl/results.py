@@ -79,7 +79,9 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
 
 def _behind(table: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
     """The completions of the dots that were clicked ("setting|k")."""
-    rows = baselines.marked(table[[f"{row['setting']}|{row['k']}" in picked for row in table.to_dict("records")]])
+    rows = baselines.with_baselines(
+        table[[f"{row['setting']}|{row['k']}" in picked for row in table.to_dict("records")]]
+    )
     if rows.empty:
         return
     settings = " and ".join(dict.fromkeys(rows["setting"].map(run.SETTINGS)))
@@ -104,7 +106,7 @@ def _behind(table: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
 
 def _over_k(run_id: str, *findings: Finding, group: str = "overall") -> pd.DataFrame:
     frames = [
-        resources.ask(icl_queries.findings, run_id, finding.name, group).assign(finding=finding.name)
+        resources.ask_store(icl_queries.findings, run_id, finding.name, group).assign(finding=finding.name)
         for finding in findings
     ]
     return pd.concat(frames, ignore_index=True)
@@ -113,7 +115,7 @@ def _over_k(run_id: str, *findings: Finding, group: str = "overall") -> pd.DataF
 def _accuracy(run_id: str) -> tuple[pd.DataFrame, str]:
     """Mean accuracy of labels over k, and how labels were asked for."""
     for finding, kind in ((declared.LABEL_ACCURACY, "scored"), (declared.LABEL_ACCURACY_WRITTEN, "written")):
-        accuracy = resources.ask(icl_queries.findings, run_id, finding.name)
+        accuracy = resources.ask_store(icl_queries.findings, run_id, finding.name)
         accuracy = accuracy[accuracy["part"].isna()]
         if len(accuracy):
             return accuracy, kind
@@ -145,7 +147,7 @@ def _numbers(shares: pd.DataFrame, accuracy: pd.DataFrame, kind: str) -> None:
 
 
 def _skipped(run_id: str) -> None:
-    skipped = resources.ask(icl_queries.findings, run_id, declared.SKIPPED_K.name, "")
+    skipped = resources.ask_store(icl_queries.findings, run_id, declared.SKIPPED_K.name, "")
     if skipped.empty:
         return
     with st.expander(f"{len(skipped)} numbers of demonstrations were not asked"):
@@ -299,7 +301,7 @@ def _gaps_in_words(gaps: pd.DataFrame) -> str:
 
 
 def _transitions(run_id: str, source: str) -> None:
-    transitions = resources.ask(icl_queries.findings, run_id, declared.TRANSITION.name, "near-exact to exact")
+    transitions = resources.ask_store(icl_queries.findings, run_id, declared.TRANSITION.name, "near-exact to exact")
     transitions = transitions[(transitions["condition"] == source) & transitions["value"].notna()]
     if transitions.empty:
         return
@@ -322,7 +324,7 @@ def _transitions(run_id: str, source: str) -> None:
 
 
 def _labels(run_id: str, source: str) -> None:
-    shares = resources.ask(icl_queries.findings, run_id, declared.REPLICATION.name, "")
+    shares = resources.ask_store(icl_queries.findings, run_id, declared.REPLICATION.name, "")
     shares = shares[(shares["condition"] == source) & (shares["grp"] != "overall")]
     if shares["grp"].nunique() < 2:
         return
@@ -339,7 +341,7 @@ def _labels(run_id: str, source: str) -> None:
 
 
 def _agreement(run_id: str) -> None:
-    kappas = resources.ask(icl_queries.findings, run_id, declared.KAPPA.name, "")
+    kappas = resources.ask_store(icl_queries.findings, run_id, declared.KAPPA.name, "")
     if kappas.empty:
         return
     cells = []
@@ -352,7 +354,7 @@ def _agreement(run_id: str) -> None:
 
 def _tokens(run_id: str) -> None:
     """How much reading the shared beginnings saved."""
-    prefill = resources.ask(icl_queries.findings, run_id, declared.PREFILL.name, "")
+    prefill = resources.ask_store(icl_queries.findings, run_id, declared.PREFILL.name, "")
     if prefill.empty:
         return
     details: list[dict[str, Any]] = [json.loads(text) if isinstance(text, str) else {} for text in prefill["detail"]]

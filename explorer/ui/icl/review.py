@@ -50,11 +50,11 @@ def draw_icl_review(run_id: str, chosen: Chosen) -> None:
             "completions. Those of the starter sets are there to be looked at; or do a run of your own."
         )
         return
-    _draw(run_id)
+    _draw_review(run_id)
 
 
 @st.fragment
-def _draw(run_id: str) -> None:
+def _draw_review(run_id: str) -> None:
     with show.problems():
         run = resources.run(run_id)
         table = _table(run)
@@ -68,7 +68,7 @@ def _draw(run_id: str) -> None:
         draw_judge_prompt()
         chosen = _filtered(table)
         waiting = chosen[chosen["people"].isna()]
-        place = st.session_state.get(_place(run_id))
+        place = st.session_state.get(_place_key(run_id))
         if chosen.empty:
             show.note("The rule gave this verdict to none of these completions.")
             return
@@ -76,11 +76,11 @@ def _draw(run_id: str) -> None:
             show.note("No completion is left here: every verdict was accepted or overruled.")
             st.button(
                 "Look at the last one", key="icl:last", shortcut="B", type="tertiary",
-                on_click=_go, args=(run_id, chosen["instance_id"].iloc[-1]),
+                on_click=_go_to_instance, args=(run_id, chosen["instance_id"].iloc[-1]),
             )  # fmt: skip
         else:
-            _one(run_id, chosen, waiting)
-        _all(run_id, chosen)
+            _draw_completion(run_id, chosen, waiting)
+        _draw_all_completions(run_id, chosen)
 
 
 def diff_html(original: str, completion: str) -> tuple[str, str]:
@@ -95,10 +95,10 @@ def diff_html(original: str, completion: str) -> tuple[str, str]:
         if operation != "equal":
             gone += [(ours[a][0], ours[b - 1][1])] if a < b else []
             new += [(theirs[c][0], theirs[d - 1][1])] if c < d else []
-    return _marked(original, gone), _marked(completion, new)
+    return _marked_html(original, gone), _marked_html(completion, new)
 
 
-def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+def _marked_html(text: str, spans: Sequence[tuple[int, int]]) -> str:
     html_pieces, last = [], 0
     for start, end in spans:
         html_pieces += [html.escape(text[last:start]), f"<mark>{html.escape(text[start:end])}</mark>"]
@@ -113,7 +113,7 @@ def _table(run: Run) -> pd.DataFrame:
 def _reader(run: Run) -> icl_rows.Read:
     def read(table: str, columns: Sequence[str]) -> pd.DataFrame:
         if isinstance(run, PackedRun):
-            return resources.ask(icl_queries.rows, run.run_id, table, tuple(columns))
+            return resources.ask_store(icl_queries.rows, run.run_id, table, tuple(columns))
         return _rows(str(run.path), table, tuple(columns), len(run.part_files(table)))
 
     return read
@@ -177,13 +177,13 @@ def _filtered(table: pd.DataFrame) -> pd.DataFrame:
     return of_setting if kind == kinds[0] else of_setting[of_setting["rule"] == kind]
 
 
-def _place(run_id: str) -> str:
+def _place_key(run_id: str) -> str:
     return f"icl:review:{run_id}"
 
 
-def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
+def _draw_completion(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
     """The completion under review, with its buttons."""
-    wanted = st.session_state.get(_place(run_id))
+    wanted = st.session_state.get(_place_key(run_id))
     rows = chosen[chosen["instance_id"] == wanted] if wanted else waiting.head(1)
     row = (rows if len(rows) else (waiting if len(waiting) else chosen).head(1)).iloc[0]
     names = list(chosen["instance_id"])
@@ -205,26 +205,26 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
     # Buttons of this completion alone: a key pressed twice must not judge the next one, which nobody has read.
     choice = ":".join(map(str, about))
     following = next_waiting(names, set(waiting["instance_id"]), at)
-    st.session_state[_shown(run_id)] = about
+    st.session_state[_shown_key(run_id)] = about
     with st.container(horizontal=True):
         for kind, key in KEYS.items():
             st.button(
                 kind.capitalize(), key=f"icl:{kind}:{choice}", shortcut=key,
-                type="primary" if kind == counted else "secondary", on_click=_keep,
+                type="primary" if kind == counted else "secondary", on_click=_store_verdict,
                 args=(run_id, *about, kind, following),
                 help="The rule says so." if kind == counted else None,
             )  # fmt: skip
         st.button(
             "Accept the rule", key=f"icl:accept:{choice}", shortcut="A", icon=":material/check:", disabled=not counted,
-            on_click=_keep, args=(run_id, *about, counted, following),
+            on_click=_store_verdict, args=(run_id, *about, counted, following),
         )  # fmt: skip
         st.button(
             "Back", key=f"icl:back:{choice}", shortcut="B", type="tertiary", disabled=at == 0,
-            on_click=_go, args=(run_id, names[max(0, at - 1)]),
+            on_click=_go_to_instance, args=(run_id, names[max(0, at - 1)]),
         )  # fmt: skip
         st.button(
             "Next", key=f"icl:next:{choice}", shortcut="N", type="tertiary", disabled=at == len(names) - 1,
-            on_click=_go, args=(run_id, names[min(len(names) - 1, at + 1)]),
+            on_click=_go_to_instance, args=(run_id, names[min(len(names) - 1, at + 1)]),
         )  # fmt: skip
         last = last_given(st.session_state.get(_given(run_id), ()), about if pd.notna(row["people"]) else None)
         st.button(
@@ -259,11 +259,11 @@ def draw_judge_prompt() -> None:
         )
 
 
-def _go(run_id: str, instance_id: str) -> None:
-    st.session_state[_place(run_id)] = instance_id
+def _go_to_instance(run_id: str, instance_id: str) -> None:
+    st.session_state[_place_key(run_id)] = instance_id
 
 
-def _shown(run_id: str) -> str:
+def _shown_key(run_id: str) -> str:
     return f"icl:shown:{run_id}"
 
 
@@ -294,26 +294,26 @@ def _take_back(run_id: str, judged: Judged) -> None:
     resources.run(run_id).add_review(icl_rows.review(instance_id, setting, k, "", "a person"))
     links.choose("setting", setting)
     links.choose("k", str(k))
-    _go(run_id, instance_id)
+    _go_to_instance(run_id, instance_id)
 
 
-def _keep(run_id: str, instance_id: str, setting: str, k: int, kind: str, following: str) -> None:
+def _store_verdict(run_id: str, instance_id: str, setting: str, k: int, kind: str, following: str) -> None:
     """Appends the verdict to the run's reviews, which outlive the database and the precomputed file.
 
     A key that comes while the next completion is being drawn still means the one before, and is dropped.
     """
-    if st.session_state.get(_shown(run_id)) != (instance_id, setting, k):
+    if st.session_state.get(_shown_key(run_id)) != (instance_id, setting, k):
         return
     resources.run(run_id).add_review(icl_rows.review(instance_id, setting, k, kind, "a person"))
     verdicts_given = st.session_state.get(_given(run_id), ())
     st.session_state[_given(run_id)] = (*verdicts_given, (instance_id, setting, k))
     if following:
-        st.session_state[_place(run_id)] = following
+        st.session_state[_place_key(run_id)] = following
     else:
-        st.session_state.pop(_place(run_id), None)
+        st.session_state.pop(_place_key(run_id), None)
 
 
-def _all(run_id: str, chosen: pd.DataFrame) -> None:
+def _draw_all_completions(run_id: str, chosen: pd.DataFrame) -> None:
     drawer = st.expander(f"All {len(chosen):,} completions of this choice", key="icl:all", on_change="rerun")
     if not drawer.open:
         return

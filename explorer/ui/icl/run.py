@@ -26,10 +26,10 @@ SOURCES: Mapping[str, str] = {
 
 def pick(chosen: Chosen) -> str:
     """The id of one of the model's in-context runs on the benchmark; "" where there is none."""
-    return layout.pick_stored(resources.ask(icl_queries.runs, chosen.benchmark), chosen)
+    return layout.pick_stored(resources.ask_store(icl_queries.runs, chosen.benchmark), chosen)
 
 
 def settings_of(run_id: str, benchmark: str) -> dict[str, Any]:
     """The settings of a run."""
-    runs = resources.ask(icl_queries.runs, benchmark).set_index("run_id")
+    runs = resources.ask_store(icl_queries.runs, benchmark).set_index("run_id")
     return dict(json.loads(str(runs.loc[run_id, "spec"]))["settings"])

@@ -26,19 +26,19 @@ class Telling:
 
     def step(self, text: str) -> None:
         """Says which step begins."""
-        self._draw(text, "")
+        self._draw_answer(text, "")
 
     def wrote(self, text: str) -> None:
         """Shows what was written so far."""
         if time.monotonic() - self._shown >= OFTEN:
-            self._draw("Writing", text)
+            self._draw_answer("Writing", text)
 
     def close(self) -> None:
         """Takes all of it away."""
         self._place.empty()
         self._button.empty()
 
-    def _draw(self, step: str, text: str) -> None:
+    def _draw_answer(self, step: str, text: str) -> None:
         self._shown = time.monotonic()
         written = f'<p class="lx-sentence">{html.escape(text)}▍</p>' if text else ""
         seconds = show.duration(self._shown - self._began)

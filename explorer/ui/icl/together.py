@@ -31,7 +31,7 @@ PERFORMANCE = "performance: right labels"
 
 def draw_icl_together(chosen: Chosen) -> bool:
     """The picture and its table; False where the model has no run."""
-    findings = resources.ask(icl_queries.together, chosen.model)
+    findings = resources.ask_store(icl_queries.together, chosen.model)
     shares = findings[findings["finding"].isin(list(KINDS))]
     if shares.empty:
         return False

@@ -13,24 +13,24 @@ from explorer.results import queries
 from explorer.studies.judged import Judgment
 from explorer.ui import layout, live, resources, show
 from explorer.ui import scored_options as answers
-from explorer.ui.scored_options import Asked
+from explorer.ui.scored_options import ScoredOption
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """All that was asked about an instance, and what follows from it."""
 
-    asked: Sequence[Asked]
+    asked: Sequence[ScoredOption]
     judgment: Judgment
 
 
 def stored(run_id: str, instance: Instance) -> Answer | None:
     """The run's answer, or none where the run did not look at the instance."""
-    scores = resources.ask(queries.instance_scores, run_id, instance.id) if run_id else None
+    scores = resources.ask_store(queries.instance_scores, run_id, instance.id) if run_id else None
     if scores is None or scores.empty:
         return None
     layout.warn_of_other_text(run_id, instance)
-    measures = resources.ask(queries.instance_measures, run_id, instance.id)
+    measures = resources.ask_store(queries.instance_measures, run_id, instance.id)
     return Answer(answers.of_rows(scores), Judgment.of_rows(dict(row) for _, row in measures.iterrows()))
 
 

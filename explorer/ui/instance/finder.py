@@ -32,7 +32,7 @@ EXAMPLE_PAIR = ("The keys to the cabinet are on the table.", "The keys to the ca
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundInstance:
     """The instance that is looked at (none where none is), the stored run it is looked up in, and how it is shown."""
 
     instance: Instance | None
@@ -41,7 +41,7 @@ class Found:
     shape: str
 
 
-def find(chosen: Chosen, listing: Listing) -> Found:
+def find(chosen: Chosen, listing: Listing) -> FoundInstance:
     """The line that finds an instance, and what was found."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small", key="finder")
     steps = row.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
@@ -56,15 +56,15 @@ def find(chosen: Chosen, listing: Listing) -> Found:
             shape = links.pick(st.segmented_control, "Shown as", "shape", instance_view.SHAPES, required=True)
         shortcut = st.container(width="content")
         listed = st.popover("List", icon=":material/list:", key="list:open", on_change="rerun")
-        refusal = _own()
-    picked = Found(None, run_id, cast(Unit, unit), shape)
+        refusal = _draw_own_text()
+    picked = FoundInstance(None, run_id, cast(Unit, unit), shape)
     if run_id and refusal == OF_BENCHMARK:
         with shortcut:
             _shortcut(verdict)
     if refusal != OF_BENCHMARK:
         with steps:
             st.html(f'<p class="lx-where">{html.escape(refusal)}</p>')
-        return Found(_own_text() if refusal == OWN_TEXT else _own_pair(chosen, listing), "", picked.unit, shape)
+        return FoundInstance(_own_text() if refusal == OWN_TEXT else _own_pair(chosen, listing), "", picked.unit, shape)
     names = _matching(listing, run_id, "" if group == EVERY_GROUP else group, words, verdict, order)
     asked_for = links.recall("instance")
     if asked_for and asked_for not in listing.by_id and links.is_news("instance"):
@@ -83,7 +83,7 @@ def find(chosen: Chosen, listing: Listing) -> Found:
     if listed.open:
         with listed:
             _list(names, listing)
-    return Found(listing.by_id[name], run_id, picked.unit, shape)
+    return FoundInstance(listing.by_id[name], run_id, picked.unit, shape)
 
 
 def nearest(asked_for: str, listing: Listing) -> list[str]:
@@ -150,7 +150,7 @@ def _matching(listing: Listing, run_id: str, group: str, words: str, verdict: st
     if verdict == EVERY_INSTANCE:
         return names
     wanted = set(names)
-    judged = resources.ask(queries.items, run_id, verdict=verdict, order=order)
+    judged = resources.ask_store(queries.items, run_id, verdict=verdict, order=order)
     return [name for name in judged["instance_id"] if name in wanted]
 
 
@@ -204,7 +204,7 @@ def _frame(names: list[str], listing: Listing) -> pd.DataFrame:
 # --- a text of one's own
 
 
-def _own() -> str:
+def _draw_own_text() -> str:
     with st.popover("Own text", icon=":material/edit_note:", key="finder:own"):
         return links.pick(st.radio, "Look at", "what", [OF_BENCHMARK, OWN_TEXT, OWN_PAIR], default=OF_BENCHMARK)
 

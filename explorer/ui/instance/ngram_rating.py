@@ -87,7 +87,7 @@ def stored(benchmark: str, model: str) -> Stored:
     Runs with the same index and the same edges stand once. Of a model whose training text is here, those that were
     counted in another text are left out.
     """
-    runs = resources.ask(popularity_queries.runs)
+    runs = resources.ask_store(popularity_queries.runs)
     if benchmark:
         runs = runs[runs["benchmark"] == benchmark]
     runs = runs.assign(own=runs["model"] == model).sort_values("own", ascending=False, kind="stable")

@@ -17,7 +17,7 @@ from explorer.ui import scored_options as answers
 from explorer.ui import show, token_view
 from explorer.ui.columns import text_column
 from explorer.ui.instance.answer import Answer
-from explorer.ui.scored_options import Asked
+from explorer.ui.scored_options import ScoredOption
 from explorer.ui.token_view import Unit
 
 FORMULAS = (FORMULA.name, FORMULA_EQUAL.name)  # measures of an instance have the same names
@@ -43,7 +43,7 @@ def text(instance: Instance) -> None:
         st.html(f'<p class="lx-sentence">{html.escape(sentence)}</p>')
 
 
-def _draw_lines(instance: Instance, options: Sequence[Asked], unit: Unit) -> None:
+def _draw_lines(instance: Instance, options: Sequence[ScoredOption], unit: Unit) -> None:
     lines: dict[str, tuple[list[str], list[float]]] = {}
     for option in options:
         name = option.condition or answers.option_name(instance, option.option)
@@ -61,7 +61,9 @@ def _draw_formulas(instance: Instance, answer: Answer) -> None:
     formulas = pd.DataFrame(
         {
             "prediction": list(instance.extra["formulas"]),
-            "held": [_held(formulas_held.get(number, math.nan)) for number in range(len(instance.extra["formulas"]))],
+            "held": [
+                _yes_or_no(formulas_held.get(number, math.nan)) for number in range(len(instance.extra["formulas"]))
+            ],
         }
     )
     show.section("Predictions of the suite")
@@ -74,5 +76,5 @@ def _draw_formulas(instance: Instance, answer: Answer) -> None:
     )
 
 
-def _held(value: float) -> str:
+def _yes_or_no(value: float) -> str:
     return "unknown" if math.isnan(value) else "yes" if value == 1 else "no"

@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 
 from explorer import display
 from explorer.figures import theme
-from explorer.studies.memorization.membership import Found
+from explorer.studies.memorization.membership import AttackResult
 from explorer.studies.memorization.rows import Attack
 
 
-def found_at(results: Sequence[Found], attacks: Mapping[str, Attack]) -> go.Figure:
+def found_at(results: Sequence[AttackResult], attacks: Mapping[str, Attack]) -> go.Figure:
     """Two dots an attack, one a rate of false alarms; the dotted lines are what chance finds. The best is on top."""
     rows = list(results)[::-1]
     figure = theme.figure(height=120 + 36 * max(4, len(rows)))

@@ -17,7 +17,7 @@ from explorer.records import Instance
 from explorer.stats.tpr import RATES
 from explorer.studies.memorization import membership
 from explorer.studies.memorization import queries as memorization_queries
-from explorer.studies.memorization.membership import JUDGED, Found
+from explorer.studies.memorization.membership import JUDGED, AttackResult
 from explorer.ui import corpus_mark, layout, links, resources, show, texts
 from explorer.ui.columns import count_column, number_column, share_column
 from explorer.ui.corpus import asking
@@ -57,7 +57,7 @@ def draw_membership_view(run_id: str, chosen: Chosen) -> None:
         imbalance = "no text is known to be a member" if not (member == 1).any() else "every text is a member"
         show.note(f"Nothing can be told apart: by these labels {imbalance}.")
         return
-    results = [result for result in _judged(labeled) if not math.isnan(result.area.value)]
+    results = [result for result in _judge_labeled(labeled) if not math.isnan(result.area.value)]
     results.sort(key=lambda result: (-_value(result.at[0].value), -_value(result.at[1].value), -result.area.value))
     show.says(*in_words(results))
     with st.container(key="lx-membership"):
@@ -76,11 +76,11 @@ def draw_membership_view(run_id: str, chosen: Chosen) -> None:
             found_at(results, JUDGED), key=f"membership found:{source}", n=int(many.sum()),
             alt="Members found at 1% and 5% false alarms by each attack, with 95% intervals",
         )  # fmt: skip
-    show.note(_about(labeled, source))
+    show.note(_labels_in_words(labeled, source))
     _table(results, run_id)
 
 
-def in_words(results: list[Found]) -> list[str]:
+def in_words(results: list[AttackResult]) -> list[str]:
     """The attack that finds most members at each rate of false alarms, and the best area under the curve."""
     sentences = []
     for number, rate in enumerate(RATES):
@@ -126,7 +126,7 @@ def _pick_source(run_id: str, chosen: Chosen) -> str:
     offered = []
     if _is_planted(chosen):
         offered.append(DOSES)
-    if len(resources.ask(memorization_queries.labels, run_id)):
+    if len(resources.ask_store(memorization_queries.labels, run_id)):
         offered.append(STORED)
     local_indexes = corpus_mark.local_names(resources.settings())
     if any(indexes.is_pretraining_data(name, chosen.model) for name in local_indexes) or links.recall("index"):
@@ -159,7 +159,7 @@ def _instances(benchmark: str) -> tuple[Instance, ...]:
 
 def _pick_reference(run_id: str, chosen: Chosen) -> str:
     """Another model's run on the same texts, which calibrates the loss; "" for none."""
-    runs = resources.ask(memorization_queries.runs, chosen.benchmark)
+    runs = resources.ask_store(memorization_queries.runs, chosen.benchmark)
     others = runs[runs["model"] != chosen.model].drop_duplicates("model").set_index("run_id")["model"]
     if others.empty:
         return ""
@@ -174,16 +174,16 @@ def _labeled(run_id: str, reference: str, source: str, chosen: Chosen) -> pd.Dat
     """A row a text: its scores and `member`, 1, 0 or nan; none where an index may not be asked yet."""
     if source in (DOSES, CONTROL):
         return _planted(chosen)
-    table = _right_texts(resources.ask(membership.texts, run_id, reference), chosen.benchmark)
+    table = _right_texts(resources.ask_store(membership.texts, run_id, reference), chosen.benchmark)
     if source == STORED:
-        stored = resources.ask(memorization_queries.labels, run_id)
+        stored = resources.ask_store(memorization_queries.labels, run_id)
         return table.merge(stored, on=["instance_id", "option"], how="left")
     by_id = {instance.id: instance for instance in _instances(chosen.benchmark)}
     if source in (GROUP, SPLIT):
         values = [getattr(by_id[name], source) if name in by_id else "" for name in table["instance_id"]]
         return table.assign(member=membership.labels_of_column(values))
     index = asking.pick_index(chosen.model)
-    corpus_mark.draw(index, chosen.model)
+    corpus_mark.draw_corpus_mark(index, chosen.model)
     table = table[table["instance_id"].isin(list(by_id))]
     if not asking.may_ask(index):
         return None
@@ -208,7 +208,7 @@ def _planted(chosen: Chosen) -> pd.DataFrame:
     for benchmark in starters.SETS:
         if benchmark in starters.LABELED or not texts.are_here(benchmark):
             continue
-        runs = resources.ask(memorization_queries.runs, benchmark)
+        runs = resources.ask_store(memorization_queries.runs, benchmark)
         runs_of_model = runs[runs["model"] == chosen.model]
         # A reference that read the texts would bring in what it knows of them: only models that did not.
         is_reader = [indexes.is_planted(indexes.training_corpus(str(model)) or "") for model in runs["model"]]
@@ -217,7 +217,7 @@ def _planted(chosen: Chosen) -> pd.DataFrame:
             continue
         reference = str(others["run_id"].iloc[0]) if len(others) else ""
         table = _right_texts(
-            resources.ask(membership.texts, str(runs_of_model["run_id"].iloc[0]), reference), benchmark
+            resources.ask_store(membership.texts, str(runs_of_model["run_id"].iloc[0]), reference), benchmark
         )
         dealt = starters.doses(_instances(benchmark))
         member = membership.labels_of_doses([dealt.get(name, math.nan) for name in table["instance_id"]])
@@ -228,7 +228,7 @@ def _planted(chosen: Chosen) -> pd.DataFrame:
 # --- judging
 
 
-def _judged(labeled: pd.DataFrame) -> list[Found]:
+def _judge_labeled(labeled: pd.DataFrame) -> list[AttackResult]:
     scores = {
         name: labeled[name].to_numpy(dtype=float) for name in JUDGED if name in labeled and labeled[name].notna().any()
     }
@@ -236,12 +236,12 @@ def _judged(labeled: pd.DataFrame) -> list[Found]:
 
 
 @st.cache_data(max_entries=32, show_spinner="Judging the attacks")
-def _judge(labeled: pd.DataFrame) -> list[Found]:
+def _judge(labeled: pd.DataFrame) -> list[AttackResult]:
     scores = {str(name): labeled[name].to_numpy() for name in labeled if name != "member"}
     return membership.judge_attacks(scores, labeled["member"].to_numpy(), resamples=RESAMPLES)
 
 
-def _about(labeled: pd.DataFrame, source: str) -> str:
+def _labels_in_words(labeled: pd.DataFrame, source: str) -> str:
     members, others = int((labeled["member"] == 1).sum()), int((labeled["member"] == 0).sum())
     unknown = len(labeled) - members - others
     sentence = f"{members:,} texts the model saw, {others:,} it did not" + (f", {unknown:,} unknown" if unknown else "")
@@ -255,7 +255,7 @@ def _about(labeled: pd.DataFrame, source: str) -> str:
     )
 
 
-def _table(results: list[Found], run_id: str) -> None:
+def _table(results: list[AttackResult], run_id: str) -> None:
     rows = []
     for result in results:
         row = {

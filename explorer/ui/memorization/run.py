@@ -71,7 +71,7 @@ SPELLED = (
 
 def pick(chosen: Chosen) -> str:
     """The id of one of the model's memorization runs on the benchmark; "" where there is none."""
-    return layout.pick_stored(resources.ask(memorization_queries.runs, chosen.benchmark), chosen)
+    return layout.pick_stored(resources.ask_store(memorization_queries.runs, chosen.benchmark), chosen)
 
 
 def draw_memorization_run(chosen: Chosen) -> bool:
@@ -94,7 +94,7 @@ def draw_memorization_run(chosen: Chosen) -> bool:
         return False
     if view == VIEWS[0]:
         with score_place:
-            attack = _attack(_of(run_id, group))
+            attack = _attack(_findings_of(run_id, group))
         scores(run_id, group, attack, chosen, slice_picked)
     elif view == VIEWS[1]:
         classifiers(run_id, group, chosen)
@@ -108,7 +108,7 @@ def draw_memorization_run(chosen: Chosen) -> bool:
 
 def pick_group(run_id: str) -> str:
     """The group of instances that is looked at, the broadest first."""
-    names = list(resources.ask(memorization_queries.groups, run_id)["grp"])
+    names = list(resources.ask_store(memorization_queries.groups, run_id)["grp"])
     if len(names) == 1:
         return str(names[0])
     return links.pick(st.selectbox, "Instances", "of", names, format_func=title_of)
@@ -116,17 +116,17 @@ def pick_group(run_id: str) -> str:
 
 def scores(run_id: str, group: str, attack: str, chosen: Chosen, slice_picked: Slice | None) -> None:
     """One attack's scores instance by instance, and the mean score of each attack."""
-    findings = _of(run_id, group)
+    findings = _findings_of(run_id, group)
     if group == "overall":
         show.says(*conclusions.of_run(run_id))
-    items = resources.ask(memorization_queries.items, run_id, attack).dropna(subset=["own"])
-    items = slices.narrowed(items[members_of(items, group)], slice_picked)
+    items = resources.ask_store(memorization_queries.items, run_id, attack).dropna(subset=["own"])
+    items = slices.rows_of_slice(items[members_of(items, group)], slice_picked)
     items = items.assign(verdict=[WORDS[word_of(value)] for value in items["correct"]])
     two = items.dropna(subset=["other"])
     show.says(_right_looks_seen(two, attack) if len(two) else "")
     picked = _figure(run_id, group, attack, items, two, chosen)
-    undecided.tell([run_id])
-    _behind(items, attack, picked, chosen)
+    undecided.draw_undecided_note([run_id])
+    _draw_instances_behind(items, attack, picked, chosen)
     _means(findings, run_id)
     _neighbours(run_id)
 
@@ -176,7 +176,7 @@ def _figure(
     return None
 
 
-def _behind(items: pd.DataFrame, attack: str, picked: list[str] | None, chosen: Chosen) -> None:
+def _draw_instances_behind(items: pd.DataFrame, attack: str, picked: list[str] | None, chosen: Chosen) -> None:
     columns: dict[str, Any] = {"verdict": "Verdict", "own": number_column(_title(attack), help="of the right text")}
     if items["other"].notna().any():
         columns["other"] = number_column("Other text", help=f"{_title(attack)} of the other text, their mean")
@@ -213,7 +213,7 @@ def _means(findings: pd.DataFrame, run_id: str) -> None:
 
 def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
     """Can right and wrong answers be told apart by scores of memorization?"""
-    findings = _of(run_id, group)
+    findings = _findings_of(run_id, group)
     rows = [row for attack in _attacks(findings) for row in _classified(findings, attack, chosen.model, group)]
     if not rows:
         show.note("Classifiers are fitted for the paper's tasks and for all instances together; choose one of these.")
@@ -275,7 +275,7 @@ def _best_of(classified: pd.DataFrame) -> str:
 
 def low_high(run_id: str, group: str, chosen: Chosen) -> None:
     """Accuracy of the instances that look less, and more, like seen ones."""
-    of_group = _of(run_id, group)
+    of_group = _findings_of(run_id, group)
     rows = []
     for findings, division in DIVISIONS.items():
         for attack in _attacks(of_group):
@@ -338,8 +338,8 @@ def _halves_in_words(halves: pd.DataFrame) -> str:
     )
 
 
-def _of(run_id: str, group: str) -> pd.DataFrame:
-    return resources.ask(memorization_queries.findings_of_group, run_id, group)
+def _findings_of(run_id: str, group: str) -> pd.DataFrame:
+    return resources.ask_store(memorization_queries.findings_of_group, run_id, group)
 
 
 def _title(attack: str) -> str:
@@ -364,7 +364,7 @@ def _attack(findings: pd.DataFrame) -> str:
 
 
 def _neighbours(run_id: str) -> None:
-    neighbors = resources.ask(memorization_queries.neighbors_by, run_id)
+    neighbors = resources.ask_store(memorization_queries.neighbors_by, run_id)
     if neighbors.empty:
         show.note("This run made no neighbors.")
         return

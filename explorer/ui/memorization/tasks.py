@@ -25,7 +25,7 @@ def shares_the_number(attack: str) -> bool:
 
 def draw_memorization_tasks(model: str) -> bool:
     """The picture of all tasks, the dummy's line in each, and its table; False where the model has no such run."""
-    rows = resources.ask(memorization_queries.by_task, model)
+    rows = resources.ask_store(memorization_queries.by_task, model)
     rows = rows[rows["grp"].isin(list(TASKS)) & rows["setting"].isin(list(ATTACKS))].reset_index(drop=True)
     if rows.empty:
         return False

@@ -20,7 +20,7 @@ def draw_concepts(run_id: str, picked: list[str], chosen: Chosen) -> None:
     buckets = numbers.places(picked, MOST_BUCKETS)
     if not buckets:
         return
-    rows = pd.concat([resources.ask(ontology_queries.concepts, run_id, bucket) for bucket in buckets])
+    rows = pd.concat([resources.ask_store(ontology_queries.concepts, run_id, bucket) for bucket in buckets])
     if rows.empty:
         return
     columns: dict[str, Any] = {

@@ -38,7 +38,7 @@ def in_words(run_id: str, findings: pd.DataFrame, benchmark: str, per_bucket: in
     if isinstance(row["detail"], str) and "sample" in json.loads(row["detail"]):
         whole = Estimate(row["value"], row["low"], row["high"], int(row["n"]))
     elif texts.are_here(benchmark):
-        whole = _reweighted(resources.ask(ontology_queries.preferred, run_id), benchmark, resources.settings())
+        whole = _reweighted(resources.ask_store(ontology_queries.preferred, run_id), benchmark, resources.settings())
     else:
         return sentence
     if whole.value != whole.value:

@@ -41,7 +41,7 @@ ROW = 35  # pixels of a table's row
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedConcept:
     """A model's answers now, the right id's tokens, what was measured of it, and remarks."""
 
     answers: pd.DataFrame
@@ -74,7 +74,7 @@ def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
         st.selectbox, "Concept", "instance", list(by_id),
         format_func=lambda key: f"{by_id[key].context} ({by_id[key].options[0]})",
     )  # fmt: skip
-    _about(by_id[name], chosen.benchmark, _ontology(chosen), run_id)
+    _draw_concept(by_id[name], chosen.benchmark, _ontology(chosen), run_id)
     _live(by_id[name], chosen)
 
 
@@ -89,7 +89,7 @@ def _matching(instances: Sequence[Instance], wanted: str) -> list[Instance]:
     return matches[:MOST]
 
 
-def _about(instance: Instance, benchmark: str, ontology_read: RunOntology, run_id: str) -> None:
+def _draw_concept(instance: Instance, benchmark: str, ontology_read: RunOntology, run_id: str) -> None:
     concept = concept_of(instance)
     buckets = [bucket.number for bucket in fill(ontology_read.ranges, [concept.web_count]) if bucket.rows]
     show.numbers(
@@ -108,7 +108,7 @@ def _about(instance: Instance, benchmark: str, ontology_read: RunOntology, run_i
         ]
     )
     if run_id:
-        stored = resources.ask(ontology_queries.answers, run_id, instance.id)
+        stored = resources.ask_store(ontology_queries.answers, run_id, instance.id)
         if len(stored):
             st.subheader("What the stored run answered", anchor=False)
             shown = {"text": "Answer", "verdict": "Kind", "setting": "Prompt or way", "language": "Language",
@@ -137,7 +137,7 @@ def _live(instance: Instance, chosen: Chosen) -> None:
         return
     with show.problems():
         with st.spinner(f"Asking {title}", show_time=True):
-            answered = asked(instance, chosen)
+            answered = ask_concept(instance, chosen)
         for remark in answered.remarks:
             show.note(remark)
         show.table(answered.answers, "live answers", height=ROW * (len(answered.answers) + 1) + 3)
@@ -173,17 +173,17 @@ def _right_id(digits: pd.DataFrame, judgment: Judgment) -> None:
     show.table(digits, "digits of the right id", columns=columns)
 
 
-def asked(instance: Instance, chosen: Chosen) -> Asked:
+def ask_concept(instance: Instance, chosen: Chosen) -> AskedConcept:
     """What the model says of a concept now; ExplorerError where it cannot be asked."""
     about = (payload(instance), chosen.model, chosen.benchmark, resources.settings())
-    answered = _asked(*about)
+    answered = _ask_concept(*about)
     if http.is_endpoint(chosen.model) and any(measured.reason for measured in answered.judgment.measured):
-        _asked.clear(*about)  # a server may think better of what it refused
+        _ask_concept.clear(*about)  # a server may think better of what it refused
     return answered
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
+def _ask_concept(text: str, model: str, benchmark: str, settings: Settings) -> AskedConcept:
     """The answers by the code of full runs; an endpoint that cannot score still answers."""
     instance = instance_of(text)
     spec = _spec(model, benchmark)
@@ -212,7 +212,9 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
     )
     known = Judgment.of_rows(tables["measures"])
     rows = [row for answered, _ in by_way for row in answered]
-    return Asked(pd.DataFrame(rows), digits, known, tuple(dict.fromkeys(remark for _, remark in by_way if remark)))
+    return AskedConcept(
+        pd.DataFrame(rows), digits, known, tuple(dict.fromkeys(remark for _, remark in by_way if remark))
+    )
 
 
 def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[list[dict[str, Any]], str]:

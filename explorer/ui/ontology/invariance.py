@@ -30,7 +30,7 @@ WAYS = {
 
 def draw_ontology_invariance(run_id: str, findings: pd.DataFrame) -> None:
     """The paper's figure 4 of this run; a line where no question was repeated. `findings` are those over all."""
-    rows = resources.ask(ontology_queries.invariance, run_id)
+    rows = resources.ask_store(ontology_queries.invariance, run_id)
     if rows.empty:
         show.note(
             "Prediction invariance (the paper's figure 4) is of runs that repeat the question, a run's own option."
@@ -79,7 +79,7 @@ def _ways(findings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _languages(run_id: str) -> None:
-    languages = resources.ask(ontology_queries.languages, run_id)
+    languages = resources.ask_store(ontology_queries.languages, run_id)
     if languages.empty:
         return
     st.subheader("The question in five languages", anchor=False)
@@ -88,7 +88,7 @@ def _languages(run_id: str) -> None:
         named = languages.assign(grp=languages["grp"].map(LANGUAGES))
         show.chart(accuracy_by_group(named), key="ontology languages", alt="Accuracy of the question in each language")
     with right:
-        cells = resources.ask(ontology_queries.agreement, run_id)
+        cells = resources.ask_store(ontology_queries.agreement, run_id)
         cells = cells.assign(grp=cells["grp"].map(LANGUAGES), other=cells["other"].map(LANGUAGES))
         show.chart(
             square_heatmap(cells, value_name="same answer", tick=".0%", rows="one language", columns="another",

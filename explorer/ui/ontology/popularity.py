@@ -23,7 +23,7 @@ def pick_beside(run_id: str, others: Mapping[str, str]) -> str:
     """
     if not others:
         return ""
-    rising = set(resources.ask(ontology_queries.rising)["run_id"])
+    rising = set(resources.ask_store(ontology_queries.rising)["run_id"])
     default = "" if run_id in rising else next((name for name in others if name in rising), "")
     return links.pick(
         st.selectbox, "Beside it", "alongside", ["", *others], default=default,
@@ -38,14 +38,14 @@ def draw_ontology_popularity(
 
     `has_rows` tells whether its concepts can be listed.
     """
-    buckets = resources.ask(ontology_queries.buckets, run_id, setting)
+    buckets = resources.ask_store(ontology_queries.buckets, run_id, setting)
     filled_buckets = buckets[buckets["n"] > 0]
     if filled_buckets.empty:
         return
-    model = layout.model_title(str(resources.ask(queries.run, run_id)["model"].iloc[0]))
+    model = layout.model_title(str(resources.ask_store(queries.run, run_id)["model"].iloc[0]))
     runs = [("this run", filled_buckets)]
     if beside:
-        other = resources.ask(ontology_queries.buckets, beside, setting)
+        other = resources.ask_store(ontology_queries.buckets, beside, setting)
         runs += [(name, other[other["n"] > 0])] if len(other) else []
     colors = model_colors([model, *(title for title, _ in runs[1:])])
     accuracy: list[Series] = [(title, rows, "accuracy") for title, rows in runs]

@@ -42,7 +42,7 @@ KNOWLEDGE = {
 
 def pick(chosen: Chosen) -> str:
     """The id of one of the runs on this ontology, imported ones included; "" where there is none."""
-    runs = resources.ask(ontology_queries.runs, chosen.benchmark)
+    runs = resources.ask_store(ontology_queries.runs, chosen.benchmark)
     names = run_names.names(runs)
     if not names:
         return ""
@@ -55,7 +55,7 @@ def pick(chosen: Chosen) -> str:
 
 def nearest(chosen: Chosen) -> Chosen:
     """The choice; where it has no run, one whose accuracy rises with popularity, since there is most to see."""
-    rising = set(resources.ask(ontology_queries.rising)["run_id"])
+    rising = set(resources.ask_store(ontology_queries.rising)["run_id"])
     return nearest_run.with_runs("ontology", chosen, useful=rising.__contains__, far=True)
 
 
@@ -72,13 +72,13 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
     if not run_id:
         return False
     setting = COUNTED[counted]
-    findings = resources.ask(ontology_queries.overall, run_id)
+    findings = resources.ask_store(ontology_queries.overall, run_id)
     if findings.empty:
         show.nothing_yet("Nothing concluded yet", "The run is still going; its figures come when it is complete.")
         return True
     ours = findings[(findings["setting"] == setting) & (findings["grp"] == "overall")].set_index("finding")
-    known = resources.ask(ontology_queries.knowledge, run_id)
-    spec = json.loads(str(resources.ask(queries.run, run_id)["spec"].iloc[0]))
+    known = resources.ask_store(ontology_queries.knowledge, run_id)
+    spec = json.loads(str(resources.ask_store(queries.run, run_id)["spec"].iloc[0]))
     per_bucket = int(spec["settings"].get("per_bucket") or 0)
     sentences = [
         sentence
@@ -90,7 +90,7 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
     # What a model knows that gives no right ID is in the likelihoods; else its answers come first.
     if not gives_some:
         knowledge.draw_ontology_knowledge(run_id, known, chosen)
-    answers = resources.ask(ontology_queries.repeated_answers, run_id)
+    answers = resources.ask_store(ontology_queries.repeated_answers, run_id)
     name = _in_figure(beside) if beside else ""
     popularity.draw_ontology_popularity(run_id, setting, beside, name, chosen, has_rows=not answers.empty)
     if gives_some:
@@ -135,9 +135,11 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
         rows.append(
             {
                 "Figure": finding.title,
-                "This run": _shown(finding, row["value"], int(row["n"])) + ("*" if row["p"] <= SIGNIFICANT else ""),
+                "This run": _value_in_words(finding, row["value"], int(row["n"]))
+                + ("*" if row["p"] <= SIGNIFICANT else ""),
                 **{
-                    model: _shown(finding, figures_by_model[model].value, concepts) + mark(figures_by_model[model])
+                    model: _value_in_words(finding, figures_by_model[model].value, concepts)
+                    + mark(figures_by_model[model])
                     if model in figures_by_model
                     else display.MISSING
                     for model in MODELS
@@ -150,7 +152,7 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
 
 def _in_figure(run_id: str) -> str:
     """The name of a run in a figure: its model, with the mark of an import."""
-    row = resources.ask(queries.run, run_id).iloc[0]
+    row = resources.ask_store(queries.run, run_id).iloc[0]
     mark = imported.short_label(str(row["spec"]))
     title = layout.model_title(str(row["model"]))
     return f"{title} ({mark})" if mark else title
@@ -158,7 +160,7 @@ def _in_figure(run_id: str) -> str:
 
 def others_of(run_id: str, chosen: Chosen) -> dict[str, str]:
     """The other runs and imports on this ontology that are complete, by id, each with its name."""
-    runs = resources.ask(ontology_queries.runs, chosen.benchmark)
+    runs = resources.ask_store(ontology_queries.runs, chosen.benchmark)
     done = runs[(runs["status"] == "complete") & (runs["run_id"] != run_id)]
     return run_names.names(done)
 
@@ -196,7 +198,7 @@ def _numbers(findings: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
         show.numbers(cells)
 
 
-def _shown(finding: Finding, value: float, n: int) -> str:
+def _value_in_words(finding: Finding, value: float, n: int) -> str:
     if value != value:
         return display.MISSING
     if finding != declared.DISTINCT_PREDICTIONS:

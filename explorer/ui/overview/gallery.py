@@ -33,26 +33,26 @@ def draw_gallery() -> None:
     colors = dict(zip(names, model_colors(names), strict=True))
     if colors:
         show.model_key(colors)
-    shown_cards = [card for study in STUDIES if (card := cards.card(study, _of(plain, study), colors))]
+    shown_cards = [card for study in STUDIES if (card := cards.card(study, _runs_of_study(plain, study), colors))]
     shown_cards += planted.cards()
     ordered = sorted(shown_cards, key=lambda card: -card.size)
     by_id = {run.found.run_id: run for run in runs}
     with st.container(key="gallery"):
         for card in ordered[:MOST]:
-            _draw(card, by_id)
+            _draw_card(card, by_id)
     if ordered[MOST:]:
         drawer = st.expander("More figures", key="more:figures", on_change="rerun")
         if drawer.open:
             with drawer, st.container(key="gallery-more"):
                 for card in ordered[MOST:]:
-                    _draw(card, by_id)
+                    _draw_card(card, by_id)
 
 
-def _of(runs: Sequence[Run], study: str) -> list[OfRun]:
+def _runs_of_study(runs: Sequence[Run], study: str) -> list[OfRun]:
     return [run.found for run in runs if run.study == study]
 
 
-def _draw(card: Card, runs: Mapping[str, Run]) -> None:
+def _draw_card(card: Card, runs: Mapping[str, Run]) -> None:
     with st.container(key=f"card-{card.title.lower().replace(' ', '-')}"):
         st.html(
             f'<p class="lx-section">{html.escape(card.title)}</p><p class="lx-finding">{html.escape(card.sentence)}</p>'

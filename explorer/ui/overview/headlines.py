@@ -91,7 +91,7 @@ HEADLINES: Mapping[str, Headline] = {
 
 def draw_headlines() -> None:
     """A table a study, a row a benchmark or task, a column a model; accuracy has a figure: only its gaps are named."""
-    headlines = resources.ask(queries_overview.study_headlines)
+    headlines = resources.ask_store(queries_overview.study_headlines)
     headlines = headlines[~headlines["model"].map(suites.is_checkpoint).astype(bool)]
     checkpoints = set(trained_here())
     planned = [run for run in plan() if run.model not in checkpoints]

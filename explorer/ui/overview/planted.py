@@ -62,11 +62,11 @@ def membership(store: Store) -> pd.DataFrame:
 
 
 def _pairs() -> Card | None:
-    responses = _responses(resources.ask(pairs))
+    responses = _responses(resources.ask_store(pairs))
     if not responses:
         return None
     lines = [
-        (layout.model_title(model), _of(responses, model))
+        (layout.model_title(model), _responses_of(responses, model))
         for model in _in_order(response.name for response in responses)
     ]
     title, largest = lines[-1]
@@ -78,9 +78,9 @@ def _pairs() -> Card | None:
 
 
 def _membership() -> Card | None:
-    frame = resources.ask(membership)
+    frame = resources.ask_store(membership)
     responses = _responses(frame)
-    attacks = [(name, of_attack) for name in SHOWN if (of_attack := _of(responses, name))]
+    attacks = [(name, of_attack) for name in SHOWN if (of_attack := _responses_of(responses, name))]
     if not attacks:
         return None
     name, best = max(attacks, key=lambda attack: attack[1][-1].value)
@@ -98,7 +98,7 @@ def _responses(frame: pd.DataFrame) -> list[Response]:
     return [Response(**{str(name): value for name, value in row.items()}) for row in rows]
 
 
-def _of(responses: Sequence[Response], name: str) -> list[Response]:
+def _responses_of(responses: Sequence[Response], name: str) -> list[Response]:
     return [response for response in responses if response.name == name]
 
 

@@ -27,7 +27,7 @@ class Run:
 def runs() -> list[Run]:
     """All but those of checkpoints, in the order of the models in the catalog, the largest of a model first."""
     by_run: dict[str, list[dict[Any, Any]]] = {}
-    for row in resources.ask(queries_overview.findings_for_figures).to_dict("records"):
+    for row in resources.ask_store(queries_overview.findings_for_figures).to_dict("records"):
         by_run.setdefault(str(row["run_id"]), []).append(row)
     stored = [
         Run(

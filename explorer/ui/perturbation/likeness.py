@@ -21,7 +21,7 @@ QUANTILES = ("least", "lower", "median", "upper", "greatest")  # of 5, 25, 50, 7
 
 def draw_likeness(model: str, pos: str) -> None:
     """The boxes of every task of the paper that the model's runs have; nothing where they have none."""
-    likeness = resources.ask(perturbation_queries.likeness, model, pos)
+    likeness = resources.ask_store(perturbation_queries.likeness, model, pos)
     likeness = likeness[likeness["grp"].isin(list(TASKS))]
     rows = rows_of(likeness)
     if rows.empty:

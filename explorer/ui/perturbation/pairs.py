@@ -27,17 +27,19 @@ def draw_perturbation_pairs(run_id: str, pos: str, chosen: Chosen, picked: Seque
     st.subheader(f"{len(picked):,} picked pairs" if picked else "Pairs", anchor=False)
     if picked:
         _page(
-            resources.ask(perturbation_queries.pairs_of, run_id, pos, tuple(picked)), f"{run_id}:{pos}:picked", chosen
+            resources.ask_store(perturbation_queries.pairs_of, run_id, pos, tuple(picked)),
+            f"{run_id}:{pos}:picked",
+            chosen,
         )
         return
-    fates = resources.ask(perturbation_queries.fates, run_id, pos).set_index("fate")["n"]
+    fates = resources.ask_store(perturbation_queries.fates, run_id, pos).set_index("fate")["n"]
     some = [fate for fate in perturbation_queries.FATES if fates[fate]]
     if not some:
         return
     fate = links.pick(
         st.selectbox, "Show", "fate", some, default=some[0], format_func=lambda name: f"{name}: {fates[name]:,}"
     )
-    _page(resources.ask(perturbation_queries.pairs, run_id, pos, fate), f"{run_id}:{pos}:{fate}", chosen)
+    _page(resources.ask_store(perturbation_queries.pairs, run_id, pos, fate), f"{run_id}:{pos}:{fate}", chosen)
 
 
 def _page(swapped_pairs: pd.DataFrame, key: str, chosen: Chosen) -> None:
@@ -58,8 +60,8 @@ def pair_html(original: str, changed: str, swaps: Sequence[Mapping[str, Any]]) -
     before, after = prompts.differing_spans(original, changed)
     return (
         '<div class="lx-pair">'
-        f'<p class="lx-sentence">{_marked(original, before, {})}</p>'
-        f'<p class="lx-sentence">{_marked(changed, after, senses)}</p></div>'
+        f'<p class="lx-sentence">{_marked_html(original, before, {})}</p>'
+        f'<p class="lx-sentence">{_marked_html(changed, after, senses)}</p></div>'
     )
 
 
@@ -105,7 +107,7 @@ def _describe(row: Mapping[Any, Any]) -> str:
     return "; ".join([outcome, *numbers, *flags])
 
 
-def _marked(text: str, spans: Sequence[tuple[int, int]], senses: Mapping[str, str]) -> str:
+def _marked_html(text: str, spans: Sequence[tuple[int, int]], senses: Mapping[str, str]) -> str:
     html_pieces, last = [], 0
     for start, end in spans:
         title = senses.get(text[start:end].lower(), "")

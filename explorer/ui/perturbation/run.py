@@ -60,12 +60,12 @@ def draw_perturbation_run(chosen: Chosen) -> None:
 def _run(run_id: str, pos: str, slice_picked: slices.Slice | None, settings: dict[str, Any], chosen: Chosen) -> None:
     index = str(settings.get("index") or "")
     if index:
-        corpus_mark.draw(index, chosen.model)
+        corpus_mark.draw_corpus_mark(index, chosen.model)
     show.says(*(conclusions.of_run(run_id) if pos == "NV" else []))
-    items = slices.narrowed(resources.ask(perturbation_queries.outcomes, run_id, pos), slice_picked)
+    items = slices.rows_of_slice(resources.ask_store(perturbation_queries.outcomes, run_id, pos), slice_picked)
     items = items.assign(fate=fates_of(items))
     picked = _figure(run_id, pos, items, chosen)
-    undecided.tell([run_id])
+    undecided.draw_undecided_note([run_id])
     pairs.draw_perturbation_pairs(run_id, pos, chosen, picked)
     if picked:
         slices.offer(picked, chosen.benchmark, f"picked {pos}", f"pairs:{pos}")
@@ -205,7 +205,7 @@ def _flips(items: pd.DataFrame) -> None:
 
 def pick(chosen: Chosen) -> str:
     """The id of a finished perturbation run of this model on this benchmark; "" where there is none."""
-    runs = resources.ask(perturbation_queries.runs)
+    runs = resources.ask_store(perturbation_queries.runs)
     of_benchmark = runs[(runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)]
     names = run_names.names(of_benchmark)
     if not names:
@@ -215,18 +215,18 @@ def pick(chosen: Chosen) -> str:
 
 def has_run(chosen: Chosen) -> bool:
     """Whether there is a finished perturbation run of this model on this benchmark."""
-    runs = resources.ask(perturbation_queries.runs)
+    runs = resources.ask_store(perturbation_queries.runs)
     return bool(((runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)).any())
 
 
 def settings_of(run_id: str) -> dict[str, Any]:
     """The settings of a run."""
-    runs = resources.ask(perturbation_queries.runs).set_index("run_id")
+    runs = resources.ask_store(perturbation_queries.runs).set_index("run_id")
     return json.loads(str(runs.loc[run_id, "settings"]))
 
 
 def _rejections(run_id: str, pos: str) -> None:
-    changes = resources.ask(perturbation_queries.changes)
+    changes = resources.ask_store(perturbation_queries.changes)
     of_run = changes[(changes["run_id"] == run_id) & (changes["setting"] == pos)]
     rows = [
         {"group": title_of(row["grp"]), "reason": reason, "n": n, "share": 1 - row["accepted"]}
@@ -247,7 +247,7 @@ def _rejections(run_id: str, pos: str) -> None:
 
 
 def _popularity(run_id: str, pos: str) -> None:
-    bins = resources.ask(perturbation_queries.popularity, run_id, pos, width=WIDTH)
+    bins = resources.ask_store(perturbation_queries.popularity, run_id, pos, width=WIDTH)
     if bins.empty:
         return
     st.subheader("Popularity before and after", anchor=False)
@@ -258,7 +258,7 @@ def _popularity(run_id: str, pos: str) -> None:
 
 
 def _frequencies(run_id: str, pos: str, index: str) -> None:
-    bins = resources.ask(perturbation_queries.frequencies, run_id, pos, width=WIDTH)
+    bins = resources.ask_store(perturbation_queries.frequencies, run_id, pos, width=WIDTH)
     if bins.empty:
         return
     st.subheader("Words and their synonyms in the corpus", anchor=False)
@@ -276,7 +276,7 @@ def _frequencies(run_id: str, pos: str, index: str) -> None:
 
 def _similarities(run_id: str, pos: str, encoder: str) -> None:
     width = 0.025
-    bins = resources.ask(perturbation_queries.similarities, run_id, pos, width=width)
+    bins = resources.ask_store(perturbation_queries.similarities, run_id, pos, width=width)
     if bins.empty:
         return
     st.subheader("How alike the texts are", anchor=False)

@@ -45,7 +45,7 @@ def draw_same_instances(chosen: Chosen) -> None:
         return
     settings = perturbation_run.settings_of(run_id)
     pos = judged_setting(settings["pos"])
-    pairs = resources.ask(perturbation_queries.changed_pairs, run_id, pos, OFFERED)
+    pairs = resources.ask_store(perturbation_queries.changed_pairs, run_id, pos, OFFERED)
     if pairs.empty:
         _by_task(run_id, pos)
         draw_judge_prompt()
@@ -55,11 +55,11 @@ def draw_same_instances(chosen: Chosen) -> None:
     if pairs.empty:
         texts.offer(chosen.benchmark)
         return
-    _draw(run_id, pos, pairs, str(settings.get("judge") or ""))
+    _draw_comparison(run_id, pos, pairs, str(settings.get("judge") or ""))
 
 
 @st.fragment
-def _draw(run_id: str, pos: str, pairs: pd.DataFrame, run_judge: str) -> None:
+def _draw_comparison(run_id: str, pos: str, pairs: pd.DataFrame, run_judge: str) -> None:
     st.html(f"<style>{ngram_strip.style()}</style>")
     with show.problems():
         verdicts = verdicts_of(run_id, pos, run_judge)
@@ -87,7 +87,7 @@ def draw_judge_prompt() -> None:
 def verdicts_of(run_id: str, pos: str, run_judge: str) -> Verdicts:
     """Everybody's last verdict on each instance: the run's own judge, and the reviews kept in its folder."""
     verdicts: Verdicts = {}
-    answers = resources.ask(perturbation_queries.judged, run_id)
+    answers = resources.ask_store(perturbation_queries.judge_answers, run_id)
     for row in answers[answers["setting"] == pos].to_dict("records"):
         verdicts.setdefault(f"{run_judge} (in the run)", {})[row["instance_id"]] = row["verdict"]
     for review in resources.run(run_id).read_reviews():
@@ -126,7 +126,7 @@ def _numbers(verdicts: Verdicts) -> None:
 
 def _by_task(run_id: str, pos: str) -> None:
     """The run's judge task by task, beside the paper's (Table B)."""
-    changes = resources.ask(perturbation_queries.changes)
+    changes = resources.ask_store(perturbation_queries.changes)
     of_run = changes[(changes["run_id"] == run_id) & (changes["setting"] == pos) & changes["same"].notna()]
     of_run = of_run[[kind_of(group) in ("task", "overall", "phenomenon") for group in of_run["grp"]]]
     if of_run.empty:
@@ -168,7 +168,7 @@ def _ask_person(run_id: str, pos: str, pairs: pd.DataFrame, done: Mapping[str, s
     with st.container(horizontal=True):
         for answer, icon in (("same", ":material/check:"), ("different", ":material/close:")):
             st.button(
-                answer.capitalize(), icon=icon, key=f"judge:{answer}", on_click=_keep,
+                answer.capitalize(), icon=icon, key=f"judge:{answer}", on_click=_store_verdicts,
                 args=(run_id, pos, [(row["instance_id"], answer, "")], PERSON),
             )  # fmt: skip
         st.button(
@@ -215,10 +215,10 @@ def _judge(run_id: str, pos: str, pairs: pd.DataFrame, name: str) -> None:
         (instance_id, verdict.answer, verdict.raw)
         for instance_id, verdict in zip(pairs["instance_id"], judged, strict=True)
     ]
-    _keep(run_id, pos, answers, name)
+    _store_verdicts(run_id, pos, answers, name)
 
 
-def _keep(run_id: str, pos: str, answers: Sequence[tuple[str, str, str]], by: str) -> None:
+def _store_verdicts(run_id: str, pos: str, answers: Sequence[tuple[str, str, str]], by: str) -> None:
     """Appends verdicts to the run's reviews, which outlive the database and the precomputed file."""
     run = resources.run(run_id)
     try:

@@ -36,7 +36,7 @@ TABLES = {"NV": ("Tables 1 and 2", "1", "2"), "N": ("Tables C and D", "C", "D"),
 def draw_perturbation_tables(pos: str) -> None:
     """Changes of all models and tasks under one setting, and what the paper prints for the same models."""
     every, fields = (
-        resources.ask(perturbation_queries.changes),
+        resources.ask_store(perturbation_queries.changes),
         {benchmark.name: benchmark.field for benchmark in inventory.benchmarks()},
     )
     is_careful = every["method"] == "careful"
@@ -65,7 +65,7 @@ def draw_perturbation_tables(pos: str) -> None:
         + ", is below 0.05. Click a dot to go to its instances."
     )
     _links(of_setting, behind.picked(answer), pos)
-    undecided.tell(list(of_setting["run_id"]))
+    undecided.draw_undecided_note(list(of_setting["run_id"]))
     _changes(of_setting, pos)
     random_draws = table_rows(every[is_careful & every["draws_change"].notna()], fields)
     _beside_the_paper(of_setting, random_draws[random_draws["setting"] == pos], loose[loose["setting"] == pos], pos)
@@ -171,8 +171,8 @@ def left_rows(ours: pd.DataFrame, loose: pd.DataFrame, printed: pd.DataFrame) ->
     rows = []
     for row in ours.to_dict("records"):
         same = loose[(loose["task"] == row["task"]) & (loose["model_id"] == row["model_id"])] if len(loose) else loose
-        columns = {"task": row["task"], "model": row["model"], **_over("careful", row)}
-        columns |= _over("loose", same.iloc[0].to_dict() if len(same) else {})
+        columns = {"task": row["task"], "model": row["model"], **_change_columns("careful", row)}
+        columns |= _change_columns("loose", same.iloc[0].to_dict() if len(same) else {})
         columns["printed"] = float(printed.loc[printed["task"] == row["task"], "change"].mean())
         # A share of a change that may be none says nothing.
         columns["left"] = math.nan if columns["loose_high"] >= 0 else _left(columns["careful"], columns["loose"])
@@ -181,7 +181,7 @@ def left_rows(ours: pd.DataFrame, loose: pd.DataFrame, printed: pd.DataFrame) ->
     return pd.DataFrame(rows)
 
 
-def _over(name: str, row: Mapping[Any, Any]) -> dict[str, float]:
+def _change_columns(name: str, row: Mapping[Any, Any]) -> dict[str, float]:
     """The change of a row with its interval: over draws and items where the run drew several times, else over items."""
     several = not math.isnan(_number(row.get("draws_change")))
     ends = ("draws_change", "draws_low", "draws_high") if several else ("change", "change_low", "change_high")
@@ -363,7 +363,7 @@ def _published(of_setting: pd.DataFrame, pos: str) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"paper_before": [], "paper_after": [], "paper_change": [], "paper_note": []}
     for model, task in zip(of_setting["model_id"], of_setting["grp"], strict=True):
         printed = [
-            published.beside(model, task, condition, metric)
+            published.printed_for(model, task, condition, metric)
             for condition, metric in (("original", "accuracy"), (pos, "accuracy"), (pos, "accuracy_change"))
         ]
         for name, figure in zip(("paper_before", "paper_after", "paper_change"), printed, strict=True):
@@ -380,7 +380,7 @@ def _flips(of_setting: pd.DataFrame) -> None:
     if known.empty:
         return
     pairs = [
-        (published.beside(model, task, "original", "ips"), published.beside(model, task, "NV", "ips"))
+        (published.printed_for(model, task, "original", "ips"), published.printed_for(model, task, "NV", "ips"))
         for model, task in zip(known["model_id"], known["grp"], strict=True)
     ]
     shown = known.assign(

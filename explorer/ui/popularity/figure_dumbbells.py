@@ -31,7 +31,7 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
     """
     halves = halves.assign(place=range(len(halves)), certain=certain(halves))
     models = list(dict.fromkeys(halves["model"]))
-    places, labels = _places(halves, models)
+    places, labels = _heights_of_tasks(halves, models)
     traces: list[go.Scatter] = []
     for model, color in zip(models, model_colors(models), strict=True):
         rows = halves[halves["model"] == model]
@@ -66,7 +66,7 @@ def certain(halves: pd.DataFrame) -> pd.Series:
     return clear.where(halves["over_low"].notna(), by_p)
 
 
-def _places(
+def _heights_of_tasks(
     halves: pd.DataFrame, models: Sequence[str]
 ) -> tuple[dict[tuple[str, str, str], float], list[tuple[float, str]]]:
     """The height of each task's line of each model that has one, and the labels: a field in bold above its tasks."""

@@ -23,7 +23,7 @@ FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
 def draw_popularity_models() -> None:
     """The figure with all models, and its numbers."""
     halves = figure_rows(
-        resources.ask(popularity_queries.halves),
+        resources.ask_store(popularity_queries.halves),
         {benchmark.name: benchmark.field for benchmark in inventory.benchmarks()},
     )
     if halves.empty:

@@ -38,9 +38,9 @@ SLICE_BINS, FEWEST_IN_BIN = 5, 10
 
 def pick(chosen: Chosen) -> str:
     """The id of a finished popularity run of this model on this benchmark; "" where there is none."""
-    runs = resources.ask(popularity_queries.runs)
+    runs = resources.ask_store(popularity_queries.runs)
     of_model = runs[(runs["study"] == "popularity") & (runs["benchmark"] == chosen.benchmark)]
-    return layout.pick_stored(of_model, chosen, _about)
+    return layout.pick_stored(of_model, chosen, _counts_in_words)
 
 
 def draw_popularity_run(chosen: Chosen) -> bool:
@@ -52,11 +52,11 @@ def draw_popularity_run(chosen: Chosen) -> bool:
             slice_picked = slices.pick(chosen.benchmark)
     if not run_id:
         return False
-    runs = resources.ask(popularity_queries.runs).set_index("run_id")
+    runs = resources.ask_store(popularity_queries.runs).set_index("run_id")
     edges = Edges.of_run(str(runs.loc[run_id, "edges"]))
-    names = list(resources.ask(popularity_queries.groups, run_id)["grp"])[::-1]  # the broadest first
+    names = list(resources.ask_store(popularity_queries.groups, run_id)["grp"])[::-1]  # the broadest first
     if edges:
-        corpus_mark.draw(edges.index, chosen.model)
+        corpus_mark.draw_corpus_mark(edges.index, chosen.model)
     if names:
         with group_place:
             group = names[0] if len(names) == 1 else links.pick(
@@ -77,12 +77,12 @@ def draw_popularity_run(chosen: Chosen) -> bool:
 
 def _group(run_id: str, group: str, broadest: str, chosen: Chosen, slice_picked: Slice | None) -> None:
     """What the run found about the group that is looked at, or of the part of it that is in a slice."""
-    findings = resources.ask(popularity_queries.findings_of_group, run_id, group)
-    items = resources.ask(popularity_queries.items, run_id)
+    findings = resources.ask_store(popularity_queries.findings_of_group, run_id, group)
+    items = resources.ask_store(popularity_queries.items, run_id)
     items = items[members_of(items, group)]
     column = "relative_difference" if items["relative_difference"].notna().any() else "ips"
     if slice_picked:
-        items = slices.narrowed(items, slice_picked)
+        items = slices.rows_of_slice(items, slice_picked)
         bins, chance = bins_of(items, column), None
         show.says(_about_slice(items, slice_picked, column))
     else:
@@ -105,14 +105,14 @@ def _group(run_id: str, group: str, broadest: str, chosen: Chosen, slice_picked:
         n=int(bins["n"].sum()),
     )  # fmt: skip
     show.note("Click a dot to see its instances.")
-    _behind(items, column, bins, behind.picked(answer), chosen)
+    _draw_instances_behind(items, column, bins, behind.picked(answer), chosen)
     if not slice_picked:
         _numbers(findings)
         _left_out(run_id, findings)
-    undecided.tell([run_id])
+    undecided.draw_undecided_note([run_id])
 
 
-def _about(row: pd.Series) -> str:
+def _counts_in_words(row: pd.Series) -> str:
     """Which counts the run's deciles are of."""
     edges = Edges.of_run(row["edges"])
     return f"{corpus_mark.title(edges.index)} · {edges.n}-grams" if edges else "damaged deciles"
@@ -254,7 +254,9 @@ def bins_of(items: pd.DataFrame, column: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["value", "low", "high", "n", "mean", "lowest", "highest"])
 
 
-def _behind(items: pd.DataFrame, column: str, bins: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
+def _draw_instances_behind(
+    items: pd.DataFrame, column: str, bins: pd.DataFrame, picked: list[str], chosen: Chosen
+) -> None:
     """The instances of the bins that were clicked."""
     places = numbers.places(picked, len(bins))
     if not places:
@@ -273,7 +275,7 @@ def _left_out(run_id: str, findings: pd.DataFrame) -> None:
     gap = findings[findings["finding"] == SPLIT.difference.name].iloc[0]
     if not gap["left_out"]:
         return
-    why = resources.ask(popularity_queries.undefined, run_id)
+    why = resources.ask_store(popularity_queries.undefined, run_id)
     reasons = "; ".join(f"{row['n']:,}: {row['why']}" for _, row in why.head(3).iterrows())
     show.note(
         f"{gap['left_out']:,} instances are left out of halves and curves: one of their texts has no IPS, or they "
@@ -299,7 +301,7 @@ def _ends(run_id: str, chosen: Chosen, slice_picked: Slice | None) -> None:
     if not drawer.open:
         return
     with drawer:
-        items = slices.narrowed(resources.ask(popularity_queries.items, run_id), slice_picked)
+        items = slices.rows_of_slice(resources.ask_store(popularity_queries.items, run_id), slice_picked)
         known = items[items["ips"].notna()]
         which = links.pick(
             st.segmented_control, "Which", "end", ENDS, default=ENDS[0], required=True, label_visibility="collapsed"

@@ -22,7 +22,7 @@ def draw_pairs(run_id: str, picked: list[str], chosen: Chosen, *, group: str = "
         condition, _, length = dot.partition("|")
         if condition not in LOOKS:
             continue
-        items = resources.ask(priming_queries.items, run_id, condition, numbers.whole_or(length, -1))
+        items = resources.ask_store(priming_queries.items, run_id, condition, numbers.whole_or(length, -1))
         items = items[items["grp"] == group] if group else items
         if len(items):
             name = name_of(condition, stereotypes=stereotypes)

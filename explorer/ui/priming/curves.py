@@ -67,7 +67,7 @@ GROUP_NAMES = {
 
 def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     """Controls, the figure, and its numbers."""
-    groups = resources.ask(priming_queries.groups, run_id)
+    groups = resources.ask_store(priming_queries.groups, run_id)
     options = _groups(groups)
     suites = [name for name in options if name not in GROUP_NAMES and not name.startswith("phenomenon:")]
     # Items of a suite are alike: where there are enough suites, they are what bands are over.
@@ -82,7 +82,7 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
                 st.selectbox, "Items", "of", list(options), default=first, format_func=options.__getitem__,
                 disabled=layout == SMALL,
             )  # fmt: skip
-            runs = [run_id, *_beside(chosen, run_id)]
+            runs = [run_id, *_pick_runs_beside(chosen, run_id)]
     if len(runs) > 1:
         show.says(*conclusions.of_run(run_id), *conclusions.of_models(runs))
     else:
@@ -110,9 +110,9 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     )  # fmt: skip
     figure_of_paper = FIGURES.get((layout, name))
     show.note(
-        f"{'As in ' + figure_of_paper + ' of the paper. ' if figure_of_paper else ''}Bands are 95% intervals over "
-        f"{_over(panels, key, layout)}; length 0 is the pair without a context. Where the sentences of a suite run "
-        "out, fewer judgments are left (their number is in the table). Click a dot to see its pairs."
+        f"{'As in ' + figure_of_paper + ' of the paper. ' if figure_of_paper else ''}Bands are 95% intervals "
+        f"over {_band_meaning(panels, key, layout)}; length 0 is the pair without a context. Where the sentences of a "
+        "suite run out, fewer judgments are left (their number is in the table). Click a dot to see its pairs."
     )
     if ideal:
         show.note("Accuracy is here the share of pairs whose less stereotypical sentence is preferred; ideal is 50%.")
@@ -122,7 +122,7 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     _ended(run_id)
 
 
-def _over(panels: list[Panel], key: str, layout: str) -> str:
+def _band_meaning(panels: list[Panel], key: str, layout: str) -> str:
     """What the bands are over; runs of earlier versions have them over items where they took all items alike."""
     if layout != SMALL and key in (MEAN, REACHING, PAPER):
         return "suites"
@@ -140,9 +140,9 @@ def _groups(groups: pd.DataFrame) -> dict[str, str]:
     return named | {name: f"Suite: {name}" for name in sorted(names) if name not in GROUP_NAMES}
 
 
-def _beside(chosen: Chosen, run_id: str) -> list[str]:
+def _pick_runs_beside(chosen: Chosen, run_id: str) -> list[str]:
     """Runs of other models to be shown beside this one."""
-    options = run.others(chosen, run_id)
+    options = run.runs_of_other_models(chosen, run_id)
     wish = [name for name in links.recall("beside").split(",") if name in options]
     key = "pick:beside"
     st.session_state[key] = wish
@@ -162,7 +162,7 @@ def _panels(chosen: Chosen, runs: list[str], measure: Measure, key: str, layout:
     finding, group = measure.finding, key
     if key.startswith("phenomenon:"):
         finding, group = declared.BY_PHENOMENON[finding], key.removeprefix("phenomenon:")
-    curves = resources.ask(priming_queries.curves, tuple(runs), finding.name, group)
+    curves = resources.ask_store(priming_queries.curves, tuple(runs), finding.name, group)
     panels = []
     for run_id in runs:
         of_run = curves[curves["run_id"] == run_id]
@@ -184,9 +184,9 @@ def _panels(chosen: Chosen, runs: list[str], measure: Measure, key: str, layout:
 def _phenomena(run_id: str, measure: Measure) -> list[Panel]:
     """A panel a phenomenon, or a suite where phenomena are not parted from suites."""
     by_phenomenon = declared.BY_PHENOMENON[measure.finding]
-    curves = resources.ask(priming_queries.curves_by_group, run_id, by_phenomenon.name)
+    curves = resources.ask_store(priming_queries.curves_by_group, run_id, by_phenomenon.name)
     if curves.empty:
-        curves = resources.ask(priming_queries.curves_by_group, run_id, measure.finding.name)
+        curves = resources.ask_store(priming_queries.curves_by_group, run_id, measure.finding.name)
         curves = curves[~curves["grp"].isin(list(GROUP_NAMES))]
     curves = curves[~curves["condition"].isin(COLLAPSED)]
     names = sorted(set(curves["grp"]))[:MOST_PANELS]
@@ -214,7 +214,7 @@ def _numbers(panels: list[Panel], run_id: str, measure: Measure) -> None:
 
 
 def _ended(run_id: str) -> None:
-    reach = resources.ask(priming_queries.reach, run_id)
+    reach = resources.ask_store(priming_queries.reach, run_id)
     if reach.empty:
         return
     drawer = st.expander(f"Missing lengths: {reach['grp'].nunique()} suites", key="curves:ended", on_change="rerun")

@@ -139,7 +139,8 @@ def _line(
                 f"{group}|{row['length']:.0f}",
                 theme.hover(
                     f"{name}, {row['length']:,.0f} tokens",
-                    f"{_told(row['value'], tick)} ({_told(row['low'], tick)} to {_told(row['high'], tick)}), "
+                    f"{_value_in_words(row['value'], tick)} "
+                    f"({_value_in_words(row['low'], tick)} to {_value_in_words(row['high'], tick)}), "
                     f"{row['n']:,.0f} judgments",
                 ),
             ]
@@ -149,7 +150,7 @@ def _line(
     )
 
 
-def _told(value: float, tick: str) -> str:
+def _value_in_words(value: float, tick: str) -> str:
     """A value of the axis, written as everywhere."""
     signed = tick.startswith("+")
     if tick.endswith("%"):

@@ -43,13 +43,13 @@ MATRICES = {
 
 
 def _asked_for_edits(run_id: str) -> bool:
-    spec = resources.ask(queries.run, run_id)["spec"]
+    spec = resources.ask_store(queries.run, run_id)["spec"]
     return bool(len(spec) and json.loads(spec.iloc[0])["settings"].get("edits"))
 
 
 def edits(chosen: Chosen, run_id: str) -> None:
     """What mild changes of matched contexts do to their effect."""
-    findings = resources.ask(priming_queries.edits, run_id)
+    findings = resources.ask_store(priming_queries.edits, run_id)
     curves = findings[findings["finding"] == declared.EDIT_CURVE.name]
     if curves.empty and _asked_for_edits(run_id):
         show.nothing_yet(
@@ -105,7 +105,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
 def matrices(run_id: str) -> None:
     """Suites compared with suites, and whether the matrices and judgments go together."""
     matrices = {finding.name: matrix for finding, matrix in MATRICES.items()}
-    cells = {name: resources.ask(priming_queries.matrix, run_id, name) for name in matrices}
+    cells = {name: resources.ask_store(priming_queries.matrix, run_id, name) for name in matrices}
     present = [name for name, cells_of_matrix in cells.items() if len(cells_of_matrix) > 1]
     if not present:
         show.nothing_yet("No matrices in this run", "A run of several suites makes them where `overlap` is not 0.")
@@ -142,7 +142,7 @@ def matrices(run_id: str) -> None:
     )
     if declared.MATRIX_DELTA.name not in present:
         show.note(f"How one suite primes another is asked where “{run_words.label('matrix')}” is above 0.")
-    _correlations(resources.ask(priming_queries.correlations, run_id), run_id)
+    _correlations(resources.ask_store(priming_queries.correlations, run_id), run_id)
 
 
 def furthest(cells: pd.DataFrame, kind: Matrix) -> str:

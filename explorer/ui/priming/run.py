@@ -15,18 +15,18 @@ from explorer.ui.layout import Chosen
 
 def pick(chosen: Chosen) -> str:
     """The id of a priming run of this model on this benchmark; "" where there is none."""
-    return layout.pick_stored(resources.ask(priming_queries.runs, chosen.benchmark), chosen, name_of)
+    return layout.pick_stored(resources.ask_store(priming_queries.runs, chosen.benchmark), chosen, name_of)
 
 
-def tell(run_id: str) -> None:
+def draw_run_remarks(run_id: str) -> None:
     """What a reader should know about a run, under what it shows."""
     _remarks(run_id)
-    undecided.tell([run_id])
+    undecided.draw_undecided_note([run_id])
 
 
-def others(chosen: Chosen, run_id: str) -> dict[str, str]:
+def runs_of_other_models(chosen: Chosen, run_id: str) -> dict[str, str]:
     """Runs of other models on the benchmark by id, one a model, with what each is called."""
-    runs = resources.ask(priming_queries.runs, chosen.benchmark)
+    runs = resources.ask_store(priming_queries.runs, chosen.benchmark)
     rest = runs[(runs["model"] != chosen.model) & (runs["run_id"] != run_id)].drop_duplicates("model")
     return {str(row["run_id"]): layout.model_title(str(row["model"])) for _, row in rest.iterrows()}
 
@@ -43,7 +43,7 @@ def name_of(row: pd.Series) -> str:
 
 
 def _remarks(run_id: str) -> None:
-    remarks = resources.ask(priming_queries.remarks, run_id)
+    remarks = resources.ask_store(priming_queries.remarks, run_id)
     for _, row in remarks.iterrows():
         if row["finding"] == declared.SHARED_CONTEXTS.name:
             st.warning(show.plain(str(row["reason"])), icon=":material/bolt:")

@@ -13,7 +13,7 @@ KEY = "lab:list"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownSentence:
     """A sentence as the list shows it; `share` of the largest addition draws its bar, `flip` says a new verdict."""
 
     text: str
@@ -24,7 +24,7 @@ class Shown:
     flip: str = ""
 
 
-def draw_sentence_list(lines: Sequence[Shown], take: Callable[[list[int]], None]) -> None:
+def draw_sentence_list(lines: Sequence[ShownSentence], take: Callable[[list[int]], None]) -> None:
     """Draws the list; `take` is given the old places in their new order when the reader changes it."""
 
     def changed() -> None:

@@ -38,8 +38,8 @@ TERMS = {
 
 def regressions(run_id: str) -> None:
     """The terms of one regression, with its fit and remarks."""
-    terms = resources.ask(priming_queries.regression, run_id)
-    fits = {str(row["setting"]): row for _, row in resources.ask(priming_queries.fits, run_id).iterrows()}
+    terms = resources.ask_store(priming_queries.regression, run_id)
+    fits = {str(row["setting"]): row for _, row in resources.ask_store(priming_queries.fits, run_id).iterrows()}
     if terms.empty:
         show.nothing_yet(
             "No regression in this run",
@@ -150,7 +150,7 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
     if not rows:
         show.note(f"{SOURCE} has no figures for this set; below are those for BLiMP.")
         rows = statements("blimp")
-    findings = resources.ask(queries.findings, run_id)
+    findings = resources.ask_store(queries.findings, run_id)
     table = pd.DataFrame(
         [{"what": row.what, "published": row.said, "ours": _ours(row, findings), "place": row.place} for row in rows]
     )

@@ -24,7 +24,7 @@ CONDITIONS = ("matched_acceptable", "matched_unacceptable", "mismatched_acceptab
 
 def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
     """The two figures and their table."""
-    suites = resources.ask(priming_queries.suites, run_id)
+    suites = resources.ask_store(priming_queries.suites, run_id)
     suites = suites[suites["delta"].notna()]
     conditions = [name for name in (*CONDITIONS, "unrelated") if name in set(suites["condition"])]
     if not conditions:
@@ -109,7 +109,7 @@ def _table(of_condition: pd.DataFrame, chosen: Chosen, condition: str, run_id: s
 
 
 def _correlation(run_id: str, stereotypes: bool) -> None:
-    findings = resources.ask(priming_queries.correlations, run_id)
+    findings = resources.ask_store(priming_queries.correlations, run_id)
     sentences = []
     for _, row in findings[findings["finding"] == declared.BASELINE_AGAINST_LONGEST.name].iterrows():
         if row["condition"] in LOOKS and row["condition"].startswith("matched"):

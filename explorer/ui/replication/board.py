@@ -39,7 +39,7 @@ WORDS = {
 def draw_replication_board(source: str, chosen: Chosen) -> None:
     """One source: its slips, its figures beside ours, and what would compute those that are missing."""
     show.about("replication")
-    every = resources.ask(board_of, source, chosen.model)
+    every = resources.ask_store(board_of, source, chosen.model)
     table, model = _pickers(source, every)
     is_picked = [
         figure.table in (table or figure.table) and figure.model == (model or figure.model)
@@ -90,8 +90,8 @@ def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) ->
     )
     rows = []
     for figure in printed:
-        ours = replication_board.beside(figure, by_finding)
-        other = replication_board.beside(figure, by_finding, model) if ours is None and model else None
+        ours = replication_board.matching_run(figure, by_finding)
+        other = replication_board.matching_run(figure, by_finding, model) if ours is None and model else None
         rows.append({**_printed(figure), **_ours(figure, ours), "other": other.value if other else None})
     return pd.DataFrame(rows)
 
@@ -270,7 +270,7 @@ def index() -> None:
         "Every table and figure of the four papers, and the page that shows it for a run of your own. The same list "
         "stands in docs/PAPERS.md."
     )
-    rows = pd.DataFrame([_place(place) for place in papers.PLACES])
+    rows = pd.DataFrame([_place_in_paper(place) for place in papers.PLACES])
     show.table(
         rows,
         "tables and figures of the papers",
@@ -286,7 +286,7 @@ def index() -> None:
     )
 
 
-def _place(place: papers.Place) -> dict[str, Any]:
+def _place_in_paper(place: papers.Place) -> dict[str, Any]:
     return {
         "paper": papers.PAPERS[place.paper],
         "number": place.number,

@@ -47,7 +47,7 @@ SHOWN = 200  # instances whose text is looked up
 
 def draw_compare() -> None:
     """The picker of the runs, and what comes of comparing them."""
-    runs = resources.ask(queries.runs)
+    runs = resources.ask_store(queries.runs)
     runs = runs[(runs["done"] > 0) & runs["study"].isin(list(STUDIES))]
     if runs["study"].value_counts().max() < 2 or runs.empty:
         show.nothing_yet(
@@ -64,7 +64,7 @@ def draw_compare() -> None:
     study, benchmarks = str(compared["study"].iloc[0]), list(dict.fromkeys(compared["benchmark"]))
     show.about(study, " and ".join(names.values()), benchmarks[0] if len(benchmarks) == 1 else "")
     if study == "accuracy" and len(benchmarks) == 1:
-        _judged(compared, names)
+        _draw_judged(compared, names)
     show.section("What each run found")
     _findings(study, names)
 
@@ -141,9 +141,9 @@ def _take_runs() -> None:
 # Accuracy: the same instances, judged by each run
 
 
-def _judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
+def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     ids = list(names)
-    judged = resources.ask(queries.judged, tuple(ids))
+    judged = resources.ask_store(queries.judged_instances, tuple(ids))
     of_all = judged.groupby(["instance_id", "text_hash"])["run_id"].transform("nunique") == len(ids)
     shared = judged[of_all]
     if shared.empty:
@@ -179,7 +179,7 @@ def _judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     if several > MOST_ROWS:
         remarks.append(f"shown are the {MOST_ROWS} of {several} rows in which the runs lie widest apart")
     show.note("; ".join(remarks) + ".")
-    undecided.tell(ids)
+    undecided.draw_undecided_note(ids)
     st.subheader("Pair by pair", anchor=False)
     show.table(
         pairs,
@@ -257,7 +257,7 @@ def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str], f
 def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) -> None:
     """The margins of two of the runs, a dot an instance."""
     st.subheader("Item by item", anchor=False)
-    bos_note.tell(ids, names)
+    bos_note.draw_policy_note(ids, names)
     first, second = ids[0], ids[1]
     if len(ids) > 2:
         left, right = st.columns(2)
@@ -266,7 +266,7 @@ def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) ->
         with right:
             others = [run_id for run_id in ids if run_id != first]
             second = links.pick(st.selectbox, "Up", "up", others, format_func=names.__getitem__)
-    items = resources.ask(queries.two_runs, first, second)
+    items = resources.ask_store(queries.two_runs, first, second)
     items = items[items["instance_id"].isin(set(shared["instance_id"]))]
     known = items[items["margin_a"].notna() & items["margin_b"].notna() & (items["outcome"] != "no verdict")]
     if known.empty:
@@ -321,7 +321,7 @@ def _sentences(benchmark: str, ids: Sequence[str]) -> list[str]:
 
 
 def _findings(study: str, names: dict[str, str]) -> None:
-    findings = resources.ask(queries.found, tuple(names))
+    findings = resources.ask_store(queries.all_findings, tuple(names))
     findings = findings[findings["value"].notna()]
     shared = findings.groupby("finding", sort=False)["run_id"].nunique()
     offered = [name for name in shared[shared > 1].index]

@@ -100,7 +100,7 @@ def _came_along(run: RunInfo) -> None:
         if isinstance(packed, PackedRun):
             show.note(packed.left_out)
     _findings(run)
-    stored = resources.ask(queries.run, run.run_id)
+    stored = resources.ask_store(queries.run, run.run_id)
     with st.expander("Request and environment"):
         for name in ("spec", "environment") if len(stored) else ():
             st.json(str(stored[name].iloc[0]), expanded=1)
@@ -156,12 +156,12 @@ def _download(run: Run) -> None:
 
 def _findings(run: RunInfo) -> None:
     with show.problems():
-        overall = resources.ask(queries.overall, run.run_id)
+        overall = resources.ask_store(queries.overall, run.run_id)
         if run.study == "accuracy" and overall.empty:
-            _items(resources.ask(queries.items, run.run_id), "So far")
+            _items(resources.ask_store(queries.items, run.run_id), "So far")
             return
         if run.study != "accuracy":
-            findings = _explained(resources.ask(queries.findings, run.run_id), run.study)
+            findings = _explained(resources.ask_store(queries.findings, run.run_id), run.study)
             if len(findings):
                 show.section("Findings")
                 _one_finding(run, findings)
@@ -170,10 +170,10 @@ def _findings(run: RunInfo) -> None:
         if overall["finding"].isin(list(CORRELATIONS)).any():
             _ratings(run)
             return
-        undecided.tell([run.run_id])
+        undecided.draw_undecided_note([run.run_id])
         seeds.draw_over_seeds(run.study, seeds.siblings([run.run_id]), accuracy.ACCURACY.name)
-        groups = resources.ask(queries.accuracy_by_group, run.run_id)
-        items = resources.ask(queries.items, run.run_id)
+        groups = resources.ask_store(queries.accuracy_by_group, run.run_id)
+        items = resources.ask_store(queries.items, run.run_id)
         _items(items, "Margins")
         if len(groups) > 1:
             st.subheader("Accuracy by group", anchor=False)
@@ -253,11 +253,11 @@ def one_title(finding: Finding | None, name: str) -> str:
 
 def _ratings(run: RunInfo) -> None:
     """The correlations of a run over rated sentences, which has no right and wrong to draw."""
-    findings = _explained(resources.ask(queries.findings, run.run_id), run.study)
+    findings = _explained(resources.ask_store(queries.findings, run.run_id), run.study)
     columns = {name: label for name, label in FINDINGS.items() if findings[name].notna().any()}
     show.section("Scores and ratings")
     show.table(findings, f"findings {run.run_id}", columns=columns)
-    _every_instance(run, resources.ask(queries.items, run.run_id))
+    _every_instance(run, resources.ask_store(queries.items, run.run_id))
 
 
 def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
@@ -346,11 +346,11 @@ def _conditions(folder: RunFolder) -> None:
 
 
 def _cancel(run_id: str) -> None:
-    _try(lambda: queue.cancel(resources.settings(), run_id))
+    _run_step(lambda: queue.cancel(resources.settings(), run_id))
 
 
 def _resume(run_id: str) -> None:
-    _try(lambda: starting.resume(run_id))
+    _run_step(lambda: starting.resume(run_id))
 
 
 def _delete(run_id: str) -> None:
@@ -358,10 +358,10 @@ def _delete(run_id: str) -> None:
         settings = resources.settings()
         ending.delete(settings, RunFolder.find(settings.runs, run_id))
 
-    _try(delete)
+    _run_step(delete)
 
 
-def _try(step) -> None:
+def _run_step(step) -> None:
     try:
         step()
     except ExplorerError as error:

@@ -20,7 +20,7 @@ SWAPPED = {"N": "nouns", "V": "verbs", "NV": "nouns and verbs"}
 
 def first_of(study: str, names: Sequence[str]) -> str:
     """The finding that a study is known for, where it is among these, else the first of them."""
-    heads = resources.ask(queries_overview.study_headlines)
+    heads = resources.ask_store(queries_overview.study_headlines)
     known = heads.loc[heads["study"] == study, "finding"]
     return next((str(name) for name in known if name in names), names[0])
 

@@ -41,19 +41,19 @@ def _bring(uploads: Sequence[Any], model: str) -> list[str]:
     """A sentence a file; one that cannot be read keeps no other from becoming a run."""
     lines: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        paths = [_kept(Path(folder), number, upload) for number, upload in enumerate(uploads)]
+        paths = [_store_upload(Path(folder), number, upload) for number, upload in enumerate(uploads)]
         for path, upload in zip(paths, uploads, strict=True):
             # The harness's results are read with the samples that they belong to.
             if path.name.startswith("results_") and len(paths) > 1:
                 continue
             try:
-                lines += _one(path, model)
+                lines += _import_one(path, model)
             except ExplorerError as error:
                 lines.append(f"{upload.name[:80]}: {error}")
     return lines
 
 
-def _one(path: Path, model: str) -> list[str]:
+def _import_one(path: Path, model: str) -> list[str]:
     if archive.is_run(path) or path.suffix == ".zip":  # logs come as no .zip, so a broken one is a run's
         folder, new = ending.import_archive(path, resources.resources())
         return [f"{path.name}: {'the run' if new else 'here already:'} {folder.run_id}"]
@@ -72,7 +72,7 @@ def _one(path: Path, model: str) -> list[str]:
     return lines + ([f"{path.name}: {more:,} more were left out; the run's folder keeps them."] if more > 0 else [])
 
 
-def _kept(folder: Path, number: int, upload: Any) -> Path:
+def _store_upload(folder: Path, number: int, upload: Any) -> Path:
     """The upload on disk under its own name where that is harmless, since a log's name tells its task and date."""
     name = upload.name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}", upload.name) else ""
     path = folder / (name or f"upload{number}{Path(upload.name).suffix.lower()[:8]}")

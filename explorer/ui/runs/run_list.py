@@ -44,7 +44,7 @@ def choose() -> tuple[RunInfo | None, list[str]]:
     shown = links.recall(SHOWN, runs[0].run_id, list(by_id), lambda run_id: progress.name_of(by_id[run_id]))
     study = _pick_study(runs, shown)
     of_study = [run for run in runs if study_of(run) == study]
-    listed = _narrowed(of_study)
+    listed = _filtered_runs(of_study)
     if shown not in {run.run_id for run in listed} and listed:
         shown = listed[0].run_id
     ticked: list[str] = []
@@ -61,7 +61,7 @@ def choose() -> tuple[RunInfo | None, list[str]]:
 def everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
     local = queue.list_runs(resources.settings())
-    return local + as_infos(resources.ask(queries.runs).to_dict("records"), {run.run_id for run in local})
+    return local + as_infos(resources.ask_store(queries.runs).to_dict("records"), {run.run_id for run in local})
 
 
 def study_of(run: RunInfo) -> str:
@@ -80,7 +80,7 @@ def _pick_study(runs: Sequence[RunInfo], shown: str) -> str:
     def title(name: str) -> str:
         return f"{OTHER_TITLE if name == OTHER else run_names.study_title(name)} {many[name]}"
 
-    def take() -> None:
+    def show_newest() -> None:
         if pressed := st.session_state.get("runs:study"):
             links.choose(SHOWN, newest[pressed])
             for name in FILTERS:
@@ -88,11 +88,11 @@ def _pick_study(runs: Sequence[RunInfo], shown: str) -> str:
 
     study = study_of(next(run for run in runs if run.run_id == shown))
     st.session_state["runs:study"] = study
-    st.pills("Study", options, key="runs:study", format_func=title, on_change=take, label_visibility="collapsed")
+    st.pills("Study", options, key="runs:study", format_func=title, on_change=show_newest, label_visibility="collapsed")
     return study
 
 
-def _narrowed(runs: list[RunInfo]) -> list[RunInfo]:
+def _filtered_runs(runs: list[RunInfo]) -> list[RunInfo]:
     """The runs that the reader's filters leave, by benchmark and model."""
     states_present = [state for state, statuses in STATES.items() if any(run.status in statuses for run in runs)]
     titles = {run.benchmark: run_names.benchmark_title(run.benchmark) for run in runs}
@@ -147,7 +147,7 @@ def _live_table(study: str, listed: list[str], shown: str) -> list[str]:
 def _table(study: str, runs: list[RunInfo], shown: str) -> list[str]:
     """Draws the runs; the ids of those that are ticked."""
     names = [run.run_id for run in runs]
-    head_findings, columns = _found(study)
+    head_findings, columns = _head_findings(study)
     frame = pd.DataFrame(
         {
             "run": names,
@@ -217,10 +217,10 @@ def _so_far(run: RunInfo) -> str:
     return f"{run.done:,}" if run.done == run.total else f"{run.done:,} of {run.total:,}"
 
 
-def _found(study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _head_findings(study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """What each run of the study found first of all, and the column that shows it."""
     nothing = pd.DataFrame({"run": [], "value": []})
-    heads = resources.ask(queries_overview.study_headlines)
+    heads = resources.ask_store(queries_overview.study_headlines)
     heads = heads[heads["study"] == study].drop_duplicates("run_id")
     if heads.empty or not (finding := declared.find(study, str(heads["finding"].iloc[0]))):
         return nothing, {}
@@ -230,7 +230,7 @@ def _found(study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 def _settings(runs: Sequence[RunInfo]) -> list[str]:
     """What each run was asked for beyond its study's defaults, in words."""
-    stored = resources.ask(queries.runs).set_index("run_id")
+    stored = resources.ask_store(queries.runs).set_index("run_id")
     sentences = []
     settings_of_runs: list[tuple[str, Any, Mapping[str, Any]]] = []
     for run in runs:

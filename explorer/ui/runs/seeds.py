@@ -22,7 +22,7 @@ MEANING = (
 
 def siblings(run_ids: Sequence[str]) -> list[list[str]]:
     """The sets of runs that differ in their seed alone and hold any of these runs."""
-    every = seeds.same_but_seed(resources.ask(queries.runs))
+    every = seeds.same_but_seed(resources.ask_store(queries.runs))
     return [group for group in every if set(group) & set(run_ids)]
 
 
@@ -30,12 +30,12 @@ def draw_over_seeds(study: str, groups: Sequence[Sequence[str]], name: str) -> N
     """What the finding of this name is over the seeds of each set of runs; nothing where there is none."""
     if not groups:
         return
-    findings = resources.ask(queries.found, tuple(run_id for group in groups for run_id in group))
+    findings = resources.ask_store(queries.all_findings, tuple(run_id for group in groups for run_id in group))
     table = seeds.of_runs(findings[findings["finding"] == name], groups)
     table = table[table["seeds"] > 1].reset_index(drop=True)
     if table.empty:
         return
-    runs = resources.ask(queries.runs).set_index("run_id", drop=False)
+    runs = resources.ask_store(queries.runs).set_index("run_id", drop=False)
     called = {
         group[0]: f"{layout.model_title(str(runs.loc[group[0], 'model']))} on "
         f"{layout.benchmark_title(str(runs.loc[group[0], 'benchmark']))}, {len(group)} seeds"

@@ -44,7 +44,7 @@ def draw_sweeps() -> None:
     if is_live(statuses):
         _watch(name)
     else:
-        _draw(settings, known[name], statuses)
+        _draw_sweep(settings, known[name], statuses)
 
 
 def title_of(sweep: Sweep) -> str:
@@ -75,12 +75,12 @@ def _watch(name: str) -> None:
     if sweep is None:  # another window has deleted it
         st.rerun()
     statuses = statuses_of(settings, sweep)
-    _draw(settings, sweep, statuses)
+    _draw_sweep(settings, sweep, statuses)
     if not is_live(statuses):
         st.rerun()
 
 
-def _draw(settings: Settings, sweep: Sweep, statuses: Sequence[str]) -> None:
+def _draw_sweep(settings: Settings, sweep: Sweep, statuses: Sequence[str]) -> None:
     done = sum(status == "complete" for status in statuses)
     show.says(_standing(statuses, done))
     st.progress(done / len(statuses))
@@ -139,7 +139,7 @@ def _members(sweep: Sweep, statuses: Sequence[str]) -> None:
     rows = pd.DataFrame(
         [
             {
-                "model": _named(member.model), "benchmark": run_names.benchmark_title(member.benchmark),
+                "model": _title_of_model(member.model), "benchmark": run_names.benchmark_title(member.benchmark),
                 "seed": member.seed, "status": status, "run_id": member.run_id,
                 "look": layout.address_of("Runs", shown=member.run_id) if status != NOT_STARTED else None,
             }
@@ -160,7 +160,7 @@ def _members(sweep: Sweep, statuses: Sequence[str]) -> None:
     )  # fmt: skip
 
 
-def _named(model: str) -> str:
+def _title_of_model(model: str) -> str:
     name, at, revision = model.partition("@")
     return f"{model_title(name)}{at}{revision}"
 

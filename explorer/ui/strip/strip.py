@@ -203,7 +203,7 @@ class Strip:
     pinned: bool = False
 
 
-def checked(act: Mapping[str, Any]) -> dict[str, str | int]:
+def checked_act(act: Mapping[str, Any]) -> dict[str, str | int]:
     """What the browser sent as a flat dictionary of texts and whole numbers; whatever else it holds is left out.
 
     A page sends what strip.js wrote; whoever speaks the websocket himself sends what he likes.
@@ -224,7 +224,7 @@ def draw_strip(strip: Strip, key: str, take: Callable[[Act], None]) -> None:
         act = answer.get("act") if answer is not None and hasattr(answer, "get") else None
         # A click may arrive after what it was on has gone.
         if isinstance(act, Mapping) and "do" in act:
-            take(checked(act))
+            take(checked_act(act))
 
     _component()(key=key, data=asdict(strip), on_act_change=acted)
 

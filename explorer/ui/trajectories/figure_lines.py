@@ -24,7 +24,7 @@ FORMATS: Mapping[str, str] = {"share": ".1~%", "points": "+.1~%"}  # of small sh
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnLine:
     """A line of a figure.
 
     x        places, rising
@@ -54,7 +54,7 @@ class Axis:
 
 
 def trajectory(
-    lines: Sequence[Drawn],
+    lines: Sequence[DrawnLine],
     axis: Axis,
     *,
     response: str,
@@ -65,7 +65,7 @@ def trajectory(
 ) -> go.Figure:
     """The lines along an axis; `response` names the vertical one, `null` and `mark` are drawn as a line across each."""
     every = sorted({x for line in lines for x in line.x})
-    place = _places(every, is_log=axis.is_log)
+    place = _places_across(every, is_log=axis.is_log)
     traces: list[dict[str, Any]] = []
     for line in lines:
         known = [number for number, low in enumerate(line.low) if low == low and line.high[number] == line.high[number]]
@@ -115,7 +115,7 @@ def trajectory(
     )  # fmt: skip
 
 
-def _places(every: Sequence[float], *, is_log: bool) -> dict[float, float]:
+def _places_across(every: Sequence[float], *, is_log: bool) -> dict[float, float]:
     """Where each number stands across; 0 has no logarithm, so that it stands a gap before the least."""
     if not is_log:
         return {x: x for x in every}

@@ -23,7 +23,7 @@ from explorer.ui import behind, instance_list, layout, links, page_list, resourc
 from explorer.ui.columns import count_column, id_column, name_column, size_column, text_column, unit_column
 from explorer.ui.layout import Chosen
 from explorer.ui.trajectories import empty, naming
-from explorer.ui.trajectories.figure_lines import Axis, Drawn, trajectory
+from explorer.ui.trajectories.figure_lines import Axis, DrawnLine, trajectory
 
 MOST = 8  # lines in a figure
 JUDGED = ("accuracy", "popularity")  # studies whose runs judge each instance as it stands
@@ -49,7 +49,7 @@ def draw_findings(chosen: Chosen, row: Any) -> None:
         return
     shown = traced[: MOST * len(reading.series)]
     names = naming.names_of(lines)
-    show.says(words.in_words(_told(shown, names), reading.noun, reading.unit, along))
+    show.says(words.in_words(_described_lines(shown, names), reading.noun, reading.unit, along))
     answer = show.chart(
         _figure(shown, names, reading, along),
         key=f"trajectory:{along}:{study}:{benchmark}:{reading.key}",
@@ -71,7 +71,7 @@ def draw_findings(chosen: Chosen, row: Any) -> None:
             )
         )
     )
-    _behind(lines, behind.picked(answer), study, benchmark, along)
+    _draw_runs_behind(lines, behind.picked(answer), study, benchmark, along)
     _numbers(traced, names, reading, along)
 
 
@@ -80,7 +80,7 @@ def _planted(benchmark: str, run_ids: tuple[str, ...], measure: str, dose: int) 
     """Of each run the number of a measure of texts of a dose, against texts that were never read."""
     dealt = starters.doses(list(instance_list.listing(benchmark).by_id.values()))
     high = ATTACKS[measure].seen == "high"
-    return planted.points(resources.ask, run_ids, measure, dose, dealt, seen_is_high=high)
+    return planted.points(resources.ask_store, run_ids, measure, dose, dealt, seen_is_high=high)
 
 
 def pick_along() -> Along:
@@ -179,8 +179,11 @@ def _pick_reading(readings: Sequence[Reading]) -> Reading:
     return by_key[key]
 
 
-def _told(traced: Sequence[Traced], names: dict[str, str]) -> list[words.Told]:
-    return [words.Told(_name(traced_line, names), traced_line.line.stops, traced_line.points) for traced_line in traced]
+def _described_lines(traced: Sequence[Traced], names: dict[str, str]) -> list[words.DescribedLine]:
+    return [
+        words.DescribedLine(_name(traced_line, names), traced_line.line.stops, traced_line.points)
+        for traced_line in traced
+    ]
 
 
 def _name(traced: Traced, names: dict[str, str]) -> str:
@@ -193,7 +196,7 @@ def _figure(traced: Sequence[Traced], names: dict[str, str], reading: Reading, a
     colors = dict(zip(keys, model_colors([_colored(key) for key in _first_of(traced, keys)]), strict=True))
     series = [line_series.name for line_series in reading.series]
     drawn_lines = [
-        _drawn(
+        _line_to_draw(
             traced_line,
             _name(traced_line, names),
             colors[traced_line.line.key],
@@ -219,29 +222,29 @@ def _colored(line: Line) -> str:
     return line.stops[-1].model.partition("@")[0] if line.step == line.step else line.name
 
 
-def _drawn(traced: Traced, name: str, color: str, dash: int, reading: Reading, along: Along) -> Drawn:
+def _line_to_draw(traced: Traced, name: str, color: str, dash: int, reading: Reading, along: Along) -> DrawnLine:
     pairs = [
         (stop, point)
         for stop, point in zip(traced.line.stops, traced.points, strict=True)
         if point.value == point.value
     ]
-    return Drawn(
+    return DrawnLine(
         name,
         color,
         [stop.x for stop, _ in pairs],
         [point.value for _, point in pairs],
         [point.low for _, point in pairs],
         [point.high for _, point in pairs],
-        [_about(stop, point, reading, along) for stop, point in pairs],
+        [_hover_of_stop(stop, point, reading, along) for stop, point in pairs],
         [stop.run_id for stop, _ in pairs],
         dash,
     )
 
 
-def _about(stop: Stop, point: Point, reading: Reading, along: Along) -> str:
+def _hover_of_stop(stop: Stop, point: Point, reading: Reading, along: Along) -> str:
     write = words.writer(reading.unit)
     ends = "" if math.isnan(point.low) else f" ({write(point.low)} to {write(point.high)})"
-    return f"{words.at(stop, along)}: {write(point.value)}{ends}, n = {point.n:,}"
+    return f"{words.stop_in_words(stop, along)}: {write(point.value)}{ends}, n = {point.n:,}"
 
 
 def axis_of(along: Along, stops: Sequence[Stop]) -> Axis:
@@ -254,7 +257,7 @@ def axis_of(along: Along, stops: Sequence[Stop]) -> Axis:
                 else f"{naming.AXES[along]} (logarithmic)")  # fmt: skip
 
 
-def _behind(lines: Sequence[Line], picked: Sequence[str], study: str, benchmark: str, along: Along) -> None:
+def _draw_runs_behind(lines: Sequence[Line], picked: Sequence[str], study: str, benchmark: str, along: Along) -> None:
     """The run of a dot, and where it judges instances those that changed sides since the stop before."""
     for run_id in picked[:1]:
         for line in lines:
@@ -266,27 +269,27 @@ def _behind(lines: Sequence[Line], picked: Sequence[str], study: str, benchmark:
 
 def _of_stop(line: Line, place: int, study: str, benchmark: str, along: Along) -> None:
     stop = line.stops[place]
-    st.subheader(show.plain(f"{naming.title_of(line)}: {words.at(stop, along)}"), anchor=False)
+    st.subheader(show.plain(f"{naming.title_of(line)}: {words.stop_in_words(stop, along)}"), anchor=False)
     with st.container(horizontal=True):
         page_list.link_to_result(study, "See what this run found", stop.model, benchmark, stop.run_id)
         page_list.link_to("Runs", "The run itself", shown=stop.run_id)
     if place == 0 or study not in JUDGED:
         return
     before = line.stops[place - 1]
-    changed = resources.ask(stored.two_runs, before.run_id, stop.run_id)
+    changed = resources.ask_store(stored.two_runs, before.run_id, stop.run_id)
     for outcome, title in (("only the second", "newly right"), ("only the first", "lost")):
         rows = changed[changed["outcome"] == outcome]
         if len(rows):
             behind.draw_instances(
                 rows[["instance_id", "grp", "margin_a", "margin_b"]],
                 Chosen(stop.model, benchmark),
-                f"{title} after {words.at(stop, along)}",
+                f"{title} after {words.stop_in_words(stop, along)}",
                 {
                     "margin_a": unit_column("nats", "Margin before"),
                     "margin_b": unit_column("nats", "Margin here"),
                 },
                 key=f"changed:{outcome}",
-                title=f"{len(rows):,} {title} since {words.at(before, along)}",
+                title=f"{len(rows):,} {title} since {words.stop_in_words(before, along)}",
             )
 
 

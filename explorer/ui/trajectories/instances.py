@@ -19,7 +19,7 @@ from explorer.ui import behind, links, resources, run_names, show
 from explorer.ui.columns import count_column, number_column, share_column, size_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.trajectories import findings, naming
-from explorer.ui.trajectories.figure_lines import Drawn, trajectory
+from explorer.ui.trajectories.figure_lines import DrawnLine, trajectory
 from explorer.ui.trajectories.judged import doses, pick
 
 COLORS = (theme.ORANGE, theme.VERMILION, theme.PURPLE, theme.BLUE)  # from the least popular to the most
@@ -73,7 +73,7 @@ def draw_learned(chosen: Chosen, runs: pd.DataFrame) -> None:
             )
         )
     )
-    _behind(learned, groups, popularity, line, benchmark, behind.picked(answer))
+    _draw_instances_behind(learned, groups, popularity, line, benchmark, behind.picked(answer))
     _numbers(shares, line)
 
 
@@ -85,7 +85,7 @@ def _learned(run_ids: tuple[str, ...], rows: pd.DataFrame) -> Learned:
 def of_line(line: Line) -> Learned:
     """When the instances of a line were learned."""
     run_ids = tuple(stop.run_id for stop in line.stops)
-    return _learned(run_ids, resources.ask(queries.learned, run_ids))
+    return _learned(run_ids, resources.ask_store(queries.learned, run_ids))
 
 
 def _earlier(learned: Learned, popularity: Popularity) -> Earlier:
@@ -100,10 +100,10 @@ def _correlated(items: pd.DataFrame, left_out: dict[str, int], values: dict[str,
 def pick_popularity(benchmark: str, line: Line, learned: Learned) -> Popularity | None:
     """The popularity by which instances are told apart; none where no dose is known and nothing was counted."""
     dosed = doses(benchmark, line, learned.items)
-    options = judged.sources(resources.ask, benchmark, dosed, str(learned.items["kind"].iloc[0]))
+    options = judged.sources(resources.ask_store, benchmark, dosed, str(learned.items["kind"].iloc[0]))
     if not options:
         return None
-    names = run_names.names(resources.ask(queries.counted_runs, benchmark))
+    names = run_names.names(resources.ask_store(queries.counted_runs, benchmark))
 
     def title(option: str) -> str:
         run_id, _, measure = option.partition(" ")
@@ -111,7 +111,7 @@ def pick_popularity(benchmark: str, line: Line, learned: Learned) -> Popularity 
 
     with show.options("learned:options"):
         option = links.pick(st.selectbox, "Popularity", "popularity", options, default=options[0], format_func=title)
-    return judged.popularity(resources.ask, option, learned, dosed)
+    return judged.popularity(resources.ask_store, option, learned, dosed)
 
 
 def _figure(shares: pd.DataFrame, line: Line) -> Any:
@@ -124,7 +124,7 @@ def _figure(shares: pd.DataFrame, line: Line) -> Any:
         ends = [wilson(share * n, n, 0.95) for share in rows["share"]]
         color = theme.GRAY if group not in above else _color(above.index(group), len(above))
         traces.append(
-            Drawn(
+            DrawnLine(
                 f"{group} ({n:,})",
                 color,
                 [stop.x for stop in line.stops],
@@ -132,7 +132,7 @@ def _figure(shares: pd.DataFrame, line: Line) -> Any:
                 [low for low, _ in ends],
                 [high for _, high in ends],
                 [
-                    f"{words.at(stop, judged.along_of(line))}: {share:.1%} learned, {n_here:,} of them here"
+                    f"{words.stop_in_words(stop, judged.along_of(line))}: {share:.1%} learned, {n_here:,} of them here"
                     for stop, share, n_here in zip(line.stops, rows["share"], rows["here"], strict=True)
                 ],
                 [f"{group}|{place}" for place in rows["place"]],
@@ -150,11 +150,11 @@ def _share_in_words(title: str, learned: Learned, line: Line) -> str:
     known = learned.items["place"].notna()
     return (
         f"{title} has learned {int(known.sum()):,} of {len(learned.items):,} instances by "
-        f"{words.at(line.stops[-1], judged.along_of(line))}; of how popular they are nothing is stored."
+        f"{words.stop_in_words(line.stops[-1], judged.along_of(line))}; of how popular they are nothing is stored."
     )
 
 
-def _behind(
+def _draw_instances_behind(
     learned: Learned, groups: pd.Series, popularity: Popularity | None, line: Line, benchmark: str, picked: list[str]
 ) -> None:
     """The instances of the dots that were clicked."""
@@ -172,10 +172,10 @@ def _behind(
         behind.draw_instances(
             rows[["instance_id", "grp", *columns]],
             Chosen(stop.model, benchmark),
-            f"learned after {words.at(stop, judged.along_of(line))}",
+            f"learned after {words.stop_in_words(stop, judged.along_of(line))}",
             columns,
             key="learned",
-            title=f"{len(rows):,} learned after {words.at(stop, judged.along_of(line))}: {group}",
+            title=f"{len(rows):,} learned after {words.stop_in_words(stop, judged.along_of(line))}: {group}",
             page=PAGE,
             also={"trajectory": ONE, "line": line.key, "on": benchmark},
         )

@@ -22,7 +22,7 @@ def names_of(lines: Sequence[Line]) -> dict[str, str]:
     seeds = {line.seed for line in lines}
     named = {}
     for line in lines:
-        parts = [_asked(differences[line.key])]
+        parts = [_settings_in_words(differences[line.key])]
         if len(seeds) > 1 and line.seed >= 0:
             parts.append(f"seed {line.seed}")
         more = ", ".join(filter(None, parts))
@@ -55,10 +55,10 @@ def ends_apart(lines: Sequence[Line]) -> str:
 
 def asked_in_words(line: Line, lines: Sequence[Line]) -> str:
     """How the runs of a line were asked, as far as it differs from the others."""
-    return _asked(differing(lines)[line.key]) or "as by default"
+    return _settings_in_words(differing(lines)[line.key]) or "as by default"
 
 
-def _asked(values: Mapping[str, Any]) -> str:
+def _settings_in_words(values: Mapping[str, Any]) -> str:
     fields = {name: value for name, value in values.items() if name in ("version", "suites", "limit", "dtype")}
     others = {name: value for name, value in values.items() if name not in (*fields, "data_hash", "uses")}
     parts = [run_names.settings_in_words(others)] if others else []

@@ -19,7 +19,7 @@ from explorer.ui import behind, instance_list, layout, links, resources, show, t
 from explorer.ui.columns import count_column, name_column, nats_column, share_column, size_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.trajectories import findings, instances, naming
-from explorer.ui.trajectories.figure_lines import Drawn, trajectory
+from explorer.ui.trajectories.figure_lines import DrawnLine, trajectory
 from explorer.ui.trajectories.judged import doses, known_instances, pick
 
 LISTED = 500  # instances in the picker
@@ -44,7 +44,7 @@ def draw_one(chosen: Chosen, runs: pd.DataFrame) -> None:
     others = [other for _, other in lines_held if other is not line and other.asked_key == line.asked_key]
     shown = [line, *others][:MOST]
     traces = {judged_line.key: _trace(judged_line, instance_id) for judged_line in shown}
-    _tell(line, traces[line.key], benchmark, instance_id, learned)
+    _describe_instance(line, traces[line.key], benchmark, instance_id, learned)
     answer = show.chart(
         _figure(shown, traces),
         key=f"instance:{benchmark}:{line.key}:{instance_id}",
@@ -56,7 +56,7 @@ def draw_one(chosen: Chosen, runs: pd.DataFrame) -> None:
         "right. The line across marks where it was learned. Click a dot to see that checkpoint at work. "
         + naming.ends_apart(shown)
     )
-    _behind(shown, behind.picked(answer), benchmark, instance_id)
+    _draw_runs_behind(shown, behind.picked(answer), benchmark, instance_id)
     _numbers(shown, traces)
 
 
@@ -99,11 +99,11 @@ def telling(learned: Learned, ids: Sequence[str]) -> str:
 def _trace(line: Line, instance_id: str) -> pd.DataFrame:
     """A row a stop: outcome and margin, nan where the run does not have the instance."""
     run_ids = tuple(stop.run_id for stop in line.stops)
-    rows = resources.ask(queries.instance, run_ids, instance_id)
+    rows = resources.ask_store(queries.instance, run_ids, instance_id)
     return rows.drop_duplicates("run_id").set_index("run_id").reindex(list(run_ids)).reset_index()
 
 
-def _tell(line: Line, trace: pd.DataFrame, benchmark: str, instance_id: str, learned: Learned) -> None:
+def _describe_instance(line: Line, trace: pd.DataFrame, benchmark: str, instance_id: str, learned: Learned) -> None:
     outcomes = _outcomes(trace)
     place = learning.learned_at(outcomes)
     sentence = words.learned_in_words(naming.title_of(line), line.stops, place, bool(outcomes and outcomes[-1] == 1))
@@ -141,10 +141,10 @@ def _figure(lines: Sequence[Line], traces: Mapping[str, pd.DataFrame]) -> Any:
         ]
         gaps = [math.nan] * len(pairs)
         point_traces.append(
-            Drawn(
+            DrawnLine(
                 names[line.key], color, [stop.x for stop, _, _ in pairs], [margin for _, margin, _ in pairs],
                 gaps, gaps,
-                [f"{words.at(stop, along)}: margin {display.nats(margin, signed=True)}, {_verdict(correct)}"
+                [f"{words.stop_in_words(stop, along)}: margin {display.nats(margin, signed=True)}, {_verdict(correct)}"
                  for stop, margin, correct in pairs],
                 [stop.run_id for stop, _, _ in pairs],
             )
@@ -167,13 +167,13 @@ def _verdict(correct: float | None) -> str:
     return "right" if correct == 1 else "wrong" if correct == 0 else "a tie"
 
 
-def _behind(lines: Sequence[Line], picked: Sequence[str], benchmark: str, instance_id: str) -> None:
+def _draw_runs_behind(lines: Sequence[Line], picked: Sequence[str], benchmark: str, instance_id: str) -> None:
     stops: dict[str, Stop] = {stop.run_id: stop for line in lines for stop in line.stops}
     for run_id in picked[:1]:
         if stop := stops.get(run_id):
             with st.container(horizontal=True):
                 layout.link_to(
-                    "Instance", f"Token by token after {words.at(stop, 'tokens')}", model=stop.model,
+                    "Instance", f"Token by token after {words.stop_in_words(stop, 'tokens')}", model=stop.model,
                     benchmark=benchmark, instance=instance_id,
                 )  # fmt: skip
                 layout.link_to("Runs", "The run itself", shown=run_id)
