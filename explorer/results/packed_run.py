@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results import queries, store
+from explorer.results.queries import StoredRun
 from explorer.results.store import Store
 from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs import queue, reviews
@@ -115,30 +116,30 @@ def list_all(settings: Settings) -> list[RunInfo]:
         return local
     opened = Store(None, path)
     try:
-        return local + as_infos(queries.run_rows(opened), {run.run_id for run in local})
+        return local + as_infos(queries.stored_runs(opened), {run.run_id for run in local})
     finally:
         opened.close()
 
 
-def as_infos(stored: Iterable[Mapping[Any, Any]], known: set[str]) -> list[RunInfo]:
+def as_infos(stored: Iterable[StoredRun], known: set[str]) -> list[RunInfo]:
     """The packed among stored runs: those whose id is not `known` as one on this machine."""
     return [
         RunInfo(
-            run_id=row["run_id"],
-            study=row["study"],
-            model=row["model"],
-            benchmark=row["benchmark"],
-            status=row["status"],
-            created=row["created"].replace(tzinfo=UTC).timestamp(),
-            done=row["done"],
-            total=row["total"],
+            run_id=run.run_id,
+            study=run.study,
+            model=run.model,
+            benchmark=run.benchmark,
+            status=run.status,
+            created=run.created.replace(tzinfo=UTC).timestamp(),
+            done=run.done,
+            total=run.total,
             rate=math.nan,
             eta=math.nan,
-            message=row["message"],
+            message=run.message,
             source=SOURCE,
         )
-        for row in stored
-        if row["run_id"] not in known
+        for run in stored
+        if run.run_id not in known
     ]
 
 
@@ -152,7 +153,7 @@ def find(settings: Settings, run_id: str) -> Run:
         if path is None or not run_id or some_here:
             raise
     opened = Store(None, path)
-    names = [name for row in queries.run_rows(opened) if (name := row["run_id"]).startswith(run_id)]
+    names = [run.run_id for run in queries.stored_runs(opened) if run.run_id.startswith(run_id)]
     if len(names) != 1:
         mismatch = "is no run" if not names else f"are {len(names)} runs"
         raise RunError(

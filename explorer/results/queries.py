@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from explorer.studies.accuracy.declared import ACCURACY
@@ -40,9 +43,30 @@ def runs(store: Store) -> pd.DataFrame:
     return store.frame(_RUNS)
 
 
-def run_rows(store: Store) -> list[dict[str, Any]]:
-    """The same as `runs`, a dictionary a run."""
-    return store.rows(_RUNS)
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as the database lists it."""
+
+    run_id: str
+    study: str
+    model: str
+    benchmark: str
+    status: str
+    created: datetime
+    done: int
+    total: int
+    message: str
+
+
+def stored_runs(store: Store) -> list[StoredRun]:
+    """The same as `runs`, a record a run, without pandas."""
+    return runs_of_rows(store.rows(_RUNS))
+
+
+def runs_of_rows(rows: Iterable[Mapping[Any, Any]]) -> list[StoredRun]:
+    """The rows of `runs` as records."""
+    names = [field.name for field in dataclasses.fields(StoredRun)]
+    return [StoredRun(**{name: row[name] for name in names}) for row in rows]
 
 
 def runs_on(store: Store, study: str, benchmark: str, finding: Finding | None = None) -> pd.DataFrame:

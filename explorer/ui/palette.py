@@ -87,7 +87,7 @@ def everything() -> list[RunInfo]:
         stored = resources.ask_store(queries.runs)
     except ExplorerError:
         return local
-    return local + as_infos(stored.to_dict("records"), {run.run_id for run in local})
+    return local + as_infos(queries.runs_of_rows(stored.to_dict("records")), {run.run_id for run in local})
 
 
 def matching_runs(runs: Sequence[RunInfo], words: str) -> list[RunInfo]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -99,7 +100,8 @@ def test_without_a_run_the_page_gives_the_command_of_one(open_page, tmp_path, pa
 
 
 def test_what_differs_is_marked_in_both_texts():
-    swaps = [{"original": "cat", "substitute": "kitty", "definition": "a <small> cat"}]
+    edit = {"swaps": [{"original": "cat", "substitute": "kitty", "definition": "a <small> cat"}]}
+    swaps = perturbation_pairs.swaps_of(json.dumps(edit))
     made = perturbation_pairs.pair_html("The cat & I.", "The kitty & I.", swaps)
     assert "The <mark>cat</mark> &amp; I." in made
     assert '<mark title="cat: a &lt;small&gt; cat">kitty</mark>' in made

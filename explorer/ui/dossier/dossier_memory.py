@@ -32,10 +32,10 @@ SETTINGS = {
 def memorization(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run and option: every attack's score."""
     rows = []
-    for run in dossier.runs.to_dict("records"):
-        measures = dossier.measures[(dossier.measures["run_id"] == run["run_id"]) & (dossier.measures["option"] >= 0)]
+    for run in dossier.run_list():
+        measures = dossier.measures[(dossier.measures["run_id"] == run.run_id) & (dossier.measures["option"] >= 0)]
         for option in sorted(measures["option"].unique()):
-            values = {name: dossier.value(run["run_id"], name, option=option) for name in ATTACKS}
+            values = {name: dossier.value(run.run_id, name, option=option) for name in ATTACKS}
             if any(value == value for value in values.values()):
                 rows.append({**run_columns(run), "option": dossier.option_name(int(option)), **values})
     if not rows:
@@ -56,16 +56,16 @@ def memorization(dossier: DossierRows, chosen: Chosen) -> None:
 def _page(dossier: DossierRows, title: str, label: str, chosen: Chosen) -> None:
     """A link to the study's page, to the chosen model where it has a run."""
     of_model = dossier.runs[dossier.runs["model"] == chosen.model]
-    run = (of_model if len(of_model) else dossier.runs).iloc[0]
-    layout.link_to(title, label, model=str(run["model"]), benchmark=chosen.benchmark, run=str(run["run_id"]))
+    linked = (of_model if len(of_model) else dossier.runs).iloc[0]
+    layout.link_to(title, label, model=str(linked["model"]), benchmark=chosen.benchmark, run=str(linked["run_id"]))
 
 
 def replication(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run, setting and k: what the model wrote, and how near it is to the text."""
     rows = []
-    for run in dossier.runs.to_dict("records"):
+    for run in dossier.run_list():
         answers = dossier.answers[
-            (dossier.answers["run_id"] == run["run_id"]) & (dossier.answers["role"] == "replication")
+            (dossier.answers["run_id"] == run.run_id) & (dossier.answers["role"] == "replication")
         ]
         for answer in answers.sort_values(["setting", "k"]).to_dict("records"):
             where = {"setting": answer["setting"], "k": answer["k"]}
@@ -75,8 +75,8 @@ def replication(dossier: DossierRows, chosen: Chosen) -> None:
                     "setting": SETTINGS.get(answer["setting"], answer["setting"]),
                     "k": int(answer["k"]),
                     "verdict": answer["verdict"] or answer["reason"] or "",
-                    "rouge": dossier.value(run["run_id"], "rouge_l_recall", **where),
-                    "label": dossier.value(run["run_id"], "correct", setting=None, k=answer["k"], part=0),
+                    "rouge": dossier.value(run.run_id, "rouge_l_recall", **where),
+                    "label": dossier.value(run.run_id, "correct", setting=None, k=answer["k"], part=0),
                     "text": str(answer["text"] or ""),
                 }
             )

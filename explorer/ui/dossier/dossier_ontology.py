@@ -15,8 +15,8 @@ OUTCOMES = {"id": "an ID"}
 def draw_dossier_ontology(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run: the answer, how near it is, and what the model knows of the right ID."""
     rows = []
-    for run in dossier.runs.to_dict("records"):
-        run_id = run["run_id"]
+    for run in dossier.run_list():
+        run_id = run.run_id
         answers = dossier.answers[(dossier.answers["run_id"] == run_id) & (dossier.answers["request"] == 0)]
         first = answers.iloc[0] if len(answers) else None
         rows.append(

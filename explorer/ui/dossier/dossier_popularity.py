@@ -12,7 +12,7 @@ from explorer.popularity.ips import Edges
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.ui import layout, links, resources, show
 from explorer.ui.columns import link_column, number_column
-from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
+from explorer.ui.dossier.dossier_rows import DossierRows, DossierRun, run_columns
 from explorer.ui.layout import Chosen
 
 
@@ -36,12 +36,12 @@ def draw_dossier_popularity(dossier: DossierRows, chosen: Chosen) -> None:
     if (table["reason"] == "").all():
         columns.pop("reason")
     show.table(table, "popularity scores", columns=columns)
-    popularity_runs = [run for run in sets[key] if run["study"] == "popularity"]
+    popularity_runs = [run for run in sets[key] if run.study == "popularity"]
     if popularity_runs:
         about_run = {
-            "model": str(popularity_runs[0]["model"]),
+            "model": popularity_runs[0].model,
             "benchmark": chosen.benchmark,
-            "run": str(popularity_runs[0]["run_id"]),
+            "run": popularity_runs[0].run_id,
         }
         layout.link_to("Popularity", "Popular and unpopular instances of the run", **about_run)
     gap = next((value for run in sets[key] if (value := _gap(dossier, run)) == value), None)
@@ -58,23 +58,23 @@ def popularity_in_words(gap: float, others: int) -> str:
     return f"{named} popularity score lies {display.share(abs(gap))} {way} the right option's"
 
 
-def reference_sets(dossier: DossierRows) -> dict[str, list[Any]]:
+def reference_sets(dossier: DossierRows) -> dict[str, list[DossierRun]]:
     """What each reference set is called → the runs that used it and rated the instance."""
     edges = resources.ask_store(popularity_queries.runs).drop_duplicates("run_id").set_index("run_id")["edges"]
-    sets: dict[str, list[Any]] = {}
-    for run in dossier.runs.to_dict("records"):
-        known = Edges.of_run(edges[run["run_id"]]) if run["run_id"] in edges.index else None
+    sets: dict[str, list[DossierRun]] = {}
+    for run in dossier.run_list():
+        known = Edges.of_run(edges[run.run_id]) if run.run_id in edges.index else None
         if known and len(_ips(dossier, run)):
             name = f"{known.n}-grams of {known.reference}, counted in {known.index}"
             sets.setdefault(name, []).append(run)
     return sets
 
 
-def _ips(dossier: DossierRows, run: Any) -> pd.DataFrame:
-    return dossier.rows(run["run_id"], "ips", setting=None)
+def _ips(dossier: DossierRows, run: DossierRun) -> pd.DataFrame:
+    return dossier.rows(run.run_id, "ips", setting=None)
 
 
-def _rows(dossier: DossierRows, run: Any) -> list[dict[str, Any]]:
+def _rows(dossier: DossierRows, run: DossierRun) -> list[dict[str, Any]]:
     return [
         {
             "option": dossier.option_name(int(row["option"])),
@@ -86,5 +86,5 @@ def _rows(dossier: DossierRows, run: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _gap(dossier: DossierRows, run: Any) -> float:
-    return dossier.value(run["run_id"], "relative_difference", setting=None)
+def _gap(dossier: DossierRows, run: DossierRun) -> float:
+    return dossier.value(run.run_id, "relative_difference", setting=None)

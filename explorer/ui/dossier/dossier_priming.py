@@ -13,11 +13,11 @@ from explorer.ui.layout import Chosen
 
 def draw_dossier_priming(dossier: DossierRows, chosen: Chosen) -> None:
     """The curves of one run, the chosen model's first, and what became of the verdict."""
-    runs = {str(run["run_id"]): run for run in dossier.runs.to_dict("records")}
-    ordered = sorted(runs, key=lambda run_id: runs[run_id]["model"] != chosen.model)
+    runs = {run.run_id: run for run in dossier.run_list()}
+    ordered = sorted(runs, key=lambda run_id: runs[run_id].model != chosen.model)
     run_id = ordered[0]
     if len(ordered) > 1:
-        names = {run_id: f"{layout.model_title(str(runs[run_id]['model']))} · {run_id[-6:]}" for run_id in ordered}
+        names = {run_id: f"{layout.model_title(runs[run_id].model)} · {run_id[-6:]}" for run_id in ordered}
         run_id = links.pick(
             st.selectbox, "Priming run", "primed", ordered, default=ordered[0], format_func=names.__getitem__
         )
@@ -33,10 +33,10 @@ def draw_dossier_priming(dossier: DossierRows, chosen: Chosen) -> None:
     )
     show.note(
         f"Margin of the {'less stereotypical' if stereotypes else 'acceptable'} sentence after contexts of growing "
-        f"length; below zero the verdict has turned. Run of {layout.model_title(str(runs[run_id]['model']))}."
+        f"length; below zero the verdict has turned. Run of {layout.model_title(runs[run_id].model)}."
     )
     with st.container(horizontal=True):
-        about = {"model": str(runs[run_id]["model"]), "benchmark": chosen.benchmark}
+        about = {"model": runs[run_id].model, "benchmark": chosen.benchmark}
         layout.link_to("Priming", "Its whole suite", priming="Suites", run=run_id, **about)
         layout.link_to("Priming", "Prime it live", priming="Live lab", instance=dossier.instance_id, **about)
 

@@ -15,6 +15,17 @@ from explorer.ui import layout, scored_options
 
 
 @dataclass(frozen=True, slots=True)
+class DossierRun:
+    """A stored run that judged the instance; `preset` is how it was scored, `spec` its spec.json."""
+
+    run_id: str
+    study: str
+    model: str
+    preset: str
+    spec: str
+
+
+@dataclass(frozen=True, slots=True)
 class DossierRows:
     """Rows of results/queries_dossier.py about one instance."""
 
@@ -24,6 +35,19 @@ class DossierRows:
     measures: pd.DataFrame
     swaps: pd.DataFrame
     answers: pd.DataFrame
+
+    def run_list(self) -> list[DossierRun]:
+        """The runs in the order of the query."""
+        return [
+            DossierRun(
+                str(row["run_id"]),
+                str(row["study"]),
+                str(row["model"]),
+                row["preset"] if isinstance(row["preset"], str) else "",
+                str(row["spec"]),
+            )
+            for row in self.runs.to_dict("records")
+        ]
 
     def of(self, studies: Sequence[str]) -> DossierRows:
         """What the runs of these studies hold."""
@@ -66,10 +90,10 @@ class DossierRows:
         return rows
 
 
-def run_columns(run: Any) -> dict[str, Any]:
+def run_columns(run: DossierRun) -> dict[str, Any]:
     """The columns that say which run a row is from."""
     return {
-        "model": imported.marked_name(layout.model_title(str(run["model"])), str(run["spec"])),
-        "study": str(run["study"]),
-        "run": layout.address_of("Runs", shown=str(run["run_id"])),
+        "model": imported.marked_name(layout.model_title(run.model), run.spec),
+        "study": run.study,
+        "run": layout.address_of("Runs", shown=run.run_id),
     }

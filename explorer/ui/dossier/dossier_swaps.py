@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +12,7 @@ from explorer import display
 from explorer.rows.builders import instance_of
 from explorer.ui import layout, show, texts
 from explorer.ui.columns import link_column, number_column, text_column
-from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
+from explorer.ui.dossier.dossier_rows import DossierRows, DossierRun, run_columns
 from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
 from explorer.ui.perturbation import pairs as perturbation_pairs
@@ -27,7 +26,7 @@ def draw_dossier_swaps(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run and part of speech; below, the texts of the chosen model with the swaps marked."""
     gold = dossier.runs["gold"].iloc[0]
     option = 0 if gold != gold or gold is None else int(gold)
-    runs = {run["run_id"]: run for run in dossier.runs.to_dict("records")}
+    runs = {run.run_id: run for run in dossier.run_list()}
     rows = [_row(dossier, runs[row["run_id"]], row, option) for row in dossier.swaps.to_dict("records")]
     if not rows:
         show.note("These runs stored no swaps of the instance.")
@@ -55,14 +54,13 @@ def draw_dossier_swaps(dossier: DossierRows, chosen: Chosen) -> None:
 
 def describe(edit: Any) -> str:
     """The swaps of a variant in words: a → b, c → d."""
-    swaps: Sequence[Mapping[str, Any]] = perturbation_pairs.swaps_of(edit)
-    # A run without texts keeps the lemma of the word, not its form.
-    pairs = [f"{swap.get('original') or swap['lemma']} → {swap['substitute']}" for swap in swaps]
+    swaps = perturbation_pairs.swaps_of(edit)
+    pairs = [f"{swap.word} → {swap.substitute}" for swap in swaps]
     return ", ".join(dict.fromkeys(pairs))
 
 
-def _row(dossier: DossierRows, run: Any, row: Any, option: int) -> dict[str, Any]:
-    setting, run_id = row["setting"], run["run_id"]
+def _row(dossier: DossierRows, run: DossierRun, row: Any, option: int) -> dict[str, Any]:
+    setting, run_id = row["setting"], run.run_id
     before: dict[str, Any] = {"condition": "original", "setting": None, "part": None}
     after: dict[str, Any] = {"condition": "perturbed", "setting": setting, "part": None}
     verdicts = [verdict_of(dossier.value(run_id, "correct", **side)) for side in (before, after)]

@@ -20,21 +20,21 @@ WORDS = {"right": "right", "wrong": "wrong", "tie": "tie", "none": "no verdict"}
 def draw_dossier_verdicts(dossier: DossierRows, chosen: Chosen) -> None:
     """A row a run."""
     rows = []
-    for run in dossier.runs.to_dict("records"):
+    for run in dossier.run_list():
         factors: dict[str, Any] = {"setting": None, "part": None, "k": None, "length": None, "option": -1}
-        if run["study"] == "perturbation":
+        if run.study == "perturbation":
             factors["condition"] = "original"
-        correct = dossier.rows(run["run_id"], "correct", **factors)
+        correct = dossier.rows(run.run_id, "correct", **factors)
         if correct.empty:
             continue
         rows.append(
             {
                 **run_columns(run),
                 "verdict": WORDS[verdict_of(float(correct["value"].iloc[0]))],
-                "margin": dossier.value(run["run_id"], "margin", "logprob", **factors),
+                "margin": dossier.value(run.run_id, "margin", "logprob", **factors),
                 "remark": str(correct["reason"].iloc[0] or ""),
-                "preset": ", ".join(filter(None, (run["preset"], chat.in_words(json.loads(run["spec"])["settings"])))),
-                "run_id": run["run_id"],
+                "preset": ", ".join(filter(None, (run.preset, chat.in_words(json.loads(run.spec)["settings"])))),
+                "run_id": run.run_id,
             }
         )
     if not rows:

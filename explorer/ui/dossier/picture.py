@@ -19,7 +19,7 @@ from explorer.scoring import catalog
 from explorer.ui import layout, show
 from explorer.ui.dossier import dossier_memory, dossier_priming, dossier_swaps
 from explorer.ui.dossier.dossier_popularity import popularity_in_words
-from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
+from explorer.ui.dossier.dossier_rows import DossierRows, DossierRun, run_columns
 from explorer.ui.layout import Chosen
 from explorer.ui.scored_options import verdict_of
 
@@ -49,7 +49,7 @@ class Row:
 
 def draw_picture(dossier: DossierRows, chosen: Chosen) -> None:
     """The models' key once, then a row for each study that says something."""
-    runs = sorted(dossier.runs.to_dict("records"), key=lambda run: _model_order(str(run["model"]), chosen))
+    runs = sorted(dossier.run_list(), key=lambda run: _model_order(run.model, chosen))
     dossier = dataclasses.replace(dossier, runs=pd.DataFrame(runs, columns=dossier.runs.columns))
     models = list(dict.fromkeys(_model(run) for run in runs))
     colors = dict(zip(models, model_colors(models), strict=True))
@@ -87,10 +87,10 @@ def draw_verdicts(dossier: DossierRows, colors: Mapping[str, str], chosen: Chose
     verdict_of_model: dict[str, str] = {}
     for run in _first_accuracy(dossier):
         factors: dict[str, Any] = {"setting": None, "part": None, "k": None, "length": None, "option": -1}
-        if run["study"] == "perturbation":
+        if run.study == "perturbation":
             factors["condition"] = "original"
-        correct = dossier.value(run["run_id"], "correct", **factors)
-        margin = dossier.value(run["run_id"], "margin", "logprob", **factors)
+        correct = dossier.value(run.run_id, "correct", **factors)
+        margin = dossier.value(run.run_id, "margin", "logprob", **factors)
         if correct != correct:
             continue
         model = _model(run)
@@ -98,16 +98,16 @@ def draw_verdicts(dossier: DossierRows, colors: Mapping[str, str], chosen: Chose
         verdict_of_model.setdefault(model, f"{model} {RIGHT.get(verdict_of(correct), 'gives no verdict')}{sure}")
         known = [dot.value for dot in dots if dot.model == model]
         if margin == margin and not any(abs(margin - value) < SAME for value in known):
-            dots.append(Dot(model, model, margin, run_id=str(run["run_id"])))
+            dots.append(Dot(model, model, margin, run_id=run.run_id))
     if not verdict_of_model:
         return None
     in_order = [verdict_of_model[model] for model in colors if model in verdict_of_model]
     return Row("As it stands", _sentence(in_order), _margins(dots, colors))
 
 
-def _first_accuracy(dossier: DossierRows) -> list[dict[Any, Any]]:
-    judged = dossier.of(("accuracy", "popularity", "perturbation", "memorization")).runs.to_dict("records")
-    return sorted(judged, key=lambda run: run["study"] != "accuracy")
+def _first_accuracy(dossier: DossierRows) -> list[DossierRun]:
+    judged = dossier.of(("accuracy", "popularity", "perturbation", "memorization")).run_list()
+    return sorted(judged, key=lambda run: run.study != "accuracy")
 
 
 def _margins(dots: Sequence[Dot], colors: Mapping[str, str], rows: Sequence[str] = ()) -> Any:
@@ -122,7 +122,7 @@ def _margins(dots: Sequence[Dot], colors: Mapping[str, str], rows: Sequence[str]
 def draw_swaps(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """From the margin before to that after, a row a kind of word that was swapped."""
     of_swaps = dossier.of(("perturbation",))
-    runs = {run["run_id"]: run for run in of_swaps.runs.to_dict("records")}
+    runs = {run.run_id: run for run in of_swaps.run_list()}
     dots, hovers = [], []
     swapped: dict[str, str] = {}
     for row in of_swaps.swaps.to_dict("records"):
@@ -131,7 +131,7 @@ def draw_swaps(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) 
             continue
         run, setting = runs[row["run_id"]], str(row["setting"])
         before, after = (
-            of_swaps.value(run["run_id"], "margin", "logprob", option=-1, **side)
+            of_swaps.value(run.run_id, "margin", "logprob", option=-1, **side)
             for side in (
                 {"condition": "original", "setting": None, "part": None},
                 {"condition": "perturbed", "setting": setting, "part": None},
@@ -141,7 +141,7 @@ def draw_swaps(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) 
         if before != before or after != after or (words in swapped.values() and name not in swapped):
             continue  # nouns and verbs are the nouns alone where no verb was swapped
         swapped.setdefault(name, words)
-        dots.append(Dot(name, _model(run), after, run_id=str(run["run_id"]), start=before))
+        dots.append(Dot(name, _model(run), after, run_id=run.run_id, start=before))
     if not dots:
         if of_swaps.runs.empty:
             return None
@@ -173,13 +173,13 @@ def draw_priming(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen
     stereotypes = chosen.benchmark == "crows_pairs"
     seen: set[str] = set()
     run_id = ""
-    for run in dossier.of(("priming",)).runs.to_dict("records"):
+    for run in dossier.of(("priming",)).run_list():
         model = _model(run)
-        points = dossier_priming.curve(dossier, str(run["run_id"]))
+        points = dossier_priming.curve(dossier, run.run_id)
         if model in seen or points.empty:
             continue
         seen.add(model)
-        run_id = run_id or str(run["run_id"])
+        run_id = run_id or run.run_id
         for condition, (name, dash) in CONTEXTS.items():
             of_condition = points[points["condition"] == condition]
             if len(of_condition) < 2:
@@ -188,7 +188,7 @@ def draw_priming(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen
             name = called if stereotypes else name
             values = [float(value) for value in of_condition["value"]]
             dots = tuple(
-                Dot(f"{length:,} tokens, {name}", model, value, run_id=str(run["run_id"]))
+                Dot(f"{length:,} tokens, {name}", model, value, run_id=run.run_id)
                 for length, value in zip(of_condition["length"], values, strict=True)
             )
             curves.append(Curve(model, name, dash, tuple(map(float, of_condition["length"])), dots))
@@ -221,8 +221,8 @@ def draw_memorization(dossier: DossierRows, colors: Mapping[str, str], chosen: C
     dots: list[Dot] = []
     extracted, less = [], []
     run_id = ""
-    for run in of_runs.runs.to_dict("records"):
-        model, name = _model(run), str(run["run_id"])
+    for run in of_runs.run_list():
+        model, name = _model(run), run.run_id
         losses = of_runs.rows(name, "mia_loss")
         losses = losses[losses["value"].notna() & (losses["option"] >= 0)]
         if losses.empty or any(dot.model == model for dot in dots):
@@ -258,20 +258,20 @@ def draw_memorization(dossier: DossierRows, colors: Mapping[str, str], chosen: C
 
 def draw_popularity(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """The popularity score of each option; it is of the texts, so that one run says it."""
-    runs = dossier.of(("popularity", "perturbation")).runs.to_dict("records")
-    for run in sorted(runs, key=lambda run: run["study"] != "popularity"):
-        scores = dossier.rows(str(run["run_id"]), "ips", setting=None)
+    runs = dossier.of(("popularity", "perturbation")).run_list()
+    for run in sorted(runs, key=lambda run: run.study != "popularity"):
+        scores = dossier.rows(run.run_id, "ips", setting=None)
         scores = scores[scores["value"].notna() & (scores["option"] >= 0)]
-        if run["study"] == "perturbation":
+        if run.study == "perturbation":
             scores = scores[scores["condition"] == "original"]
         if scores.empty:
             continue
         names = {int(row["option"]): dossier.option_name(int(row["option"])) for row in scores.to_dict("records")}
         dots = [
-            Dot(names[int(row["option"])], TEXTS, float(row["value"]), run_id=str(run["run_id"]))
+            Dot(names[int(row["option"])], TEXTS, float(row["value"]), run_id=run.run_id)
             for row in scores.to_dict("records")
         ]
-        gap = dossier.value(str(run["run_id"]), "relative_difference", setting=None)
+        gap = dossier.value(run.run_id, "relative_difference", setting=None)
         sentence = "IPS (the popularity score, 1 to 10) is the mean tenth of its n-grams by frequency"
         if gap == gap:
             sentence = popularity_in_words(gap, len(names) - 1)
@@ -282,8 +282,8 @@ def draw_popularity(dossier: DossierRows, colors: Mapping[str, str], chosen: Cho
         figure.update_xaxes(range=[0.8, 10.2])
         return Row(
             "Popularity", _sentence([sentence]), figure, "Popularity", "Popular and unpopular instances",
-            {"model": str(run["model"]), "benchmark": chosen.benchmark}
-            | ({"run": str(run["run_id"])} if run["study"] == "popularity" else {}),
+            {"model": run.model, "benchmark": chosen.benchmark}
+            | ({"run": run.run_id} if run.study == "popularity" else {}),
         )  # fmt: skip
     return None
 
@@ -293,8 +293,8 @@ def draw_ontology(dossier: DossierRows, colors: Mapping[str, str], chosen: Chose
     of_runs = dossier.of(("ontology",))
     knows_by_model: dict[str, bool] = {}
     dots = []
-    for run in of_runs.runs.to_dict("records"):
-        model, run_id = _model(run), str(run["run_id"])
+    for run in of_runs.run_list():
+        model, run_id = _model(run), run.run_id
         correct = of_runs.value(run_id, "correct", language=None)
         if model in knows_by_model or correct != correct:
             continue
@@ -323,8 +323,8 @@ def draw_ontology(dossier: DossierRows, colors: Mapping[str, str], chosen: Chose
 def draw_replication(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """How much of its second half a model writes back, over the number of demonstrations."""
     curves, hover_of_run, run_id = [], {}, ""
-    for run in dossier.of(("icl",)).runs.to_dict("records"):
-        model, name = _model(run), str(run["run_id"])
+    for run in dossier.of(("icl",)).run_list():
+        model, name = _model(run), run.run_id
         for setting in dossier_memory.SETTINGS:
             shares = dossier.rows(name, "rouge_l_recall", setting=setting)
             shares = shares[shares["value"].notna()].sort_values("k")
@@ -359,7 +359,7 @@ ROWS: tuple[Callable[[DossierRows, Mapping[str, str], Chosen], Row | None], ...]
 )  # fmt: skip
 
 
-def _model(run: Mapping[Any, Any]) -> str:
+def _model(run: DossierRun) -> str:
     return str(run_columns(run)["model"])
 
 

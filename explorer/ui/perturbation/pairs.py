@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -20,6 +22,22 @@ from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
 
 PAGE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSwap:
+    """A swap as a variant's edit tells it; a run that keeps no texts has neither the word's form nor its definition."""
+
+    original: str
+    lemma: str
+    synset: str
+    definition: str
+    substitute: str
+
+    @property
+    def word(self) -> str:
+        """The word that was swapped: as it stood, else its lemma."""
+        return self.original or self.lemma
 
 
 def draw_perturbation_pairs(run_id: str, pos: str, chosen: Chosen, picked: Sequence[str] = ()) -> None:
@@ -54,9 +72,9 @@ def _page(swapped_pairs: pd.DataFrame, key: str, chosen: Chosen) -> None:
         _pair(row, chosen)
 
 
-def pair_html(original: str, changed: str, swaps: Sequence[Mapping[str, Any]]) -> str:
+def pair_html(original: str, changed: str, swaps: Sequence[StoredSwap]) -> str:
     """The two texts over each other, what differs marked in both; a hover tells the sense."""
-    senses = {str(swap["substitute"]).lower(): _sense(swap) for swap in swaps}
+    senses = {swap.substitute.lower(): _sense(swap) for swap in swaps}
     before, after = prompts.differing_spans(original, changed)
     return (
         '<div class="lx-pair">'
@@ -65,14 +83,19 @@ def pair_html(original: str, changed: str, swaps: Sequence[Mapping[str, Any]]) -
     )
 
 
-def swaps_of(edit: Any) -> list[dict[str, Any]]:
+def swaps_of(edit: Any) -> list[StoredSwap]:
     """The swaps that a variant's edit tells of."""
-    return list(json.loads(edit).get("swaps", [])) if isinstance(edit, str) else []
+    if not isinstance(edit, str):
+        return []
+    names = [field.name for field in dataclasses.fields(StoredSwap)]
+    return [
+        StoredSwap(**{name: str(swap.get(name) or "") for name in names}) for swap in json.loads(edit).get("swaps", [])
+    ]
 
 
-def _sense(swap: Mapping[str, Any]) -> str:
+def _sense(swap: StoredSwap) -> str:
     """The swapped word with its sense; a run that keeps no text names the synset alone."""
-    return f"{swap.get('original') or swap['lemma']}: {swap.get('definition') or swap['synset']}"
+    return f"{swap.word}: {swap.definition or swap.synset}"
 
 
 def right_text(instance: Instance) -> str:

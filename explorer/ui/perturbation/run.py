@@ -147,7 +147,7 @@ def _sample(with_margins: pd.DataFrame) -> pd.DataFrame:
 def _swaps(edit: Any) -> str:
     """The swaps of a variant in a few words: "finishing → completing"."""
     swaps = pairs.swaps_of(edit)
-    return ", ".join(f"{swap.get('original') or swap.get('lemma', '')} → {swap['substitute']}" for swap in swaps)
+    return ", ".join(f"{swap.word} → {swap.substitute}" for swap in swaps)
 
 
 def _list(items: pd.DataFrame, pos: str, chosen: Chosen) -> None:

@@ -61,7 +61,9 @@ def choose() -> tuple[RunInfo | None, list[str]]:
 def everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
     local = queue.list_runs(resources.settings())
-    return local + as_infos(resources.ask_store(queries.runs).to_dict("records"), {run.run_id for run in local})
+    return local + as_infos(
+        queries.runs_of_rows(resources.ask_store(queries.runs).to_dict("records")), {run.run_id for run in local}
+    )
 
 
 def study_of(run: RunInfo) -> str:
