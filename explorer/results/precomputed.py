@@ -161,6 +161,14 @@ def _hush(connection: Connection) -> None:
     )
 
 
+# An instance that ten runs ask stands here once. Its id is cut into a stem, which many share, and a number:
+#
+#     blimp/anaphor_agreement/17     stem "blimp/anaphor_agreement/" (in `sets`), number 17 (in `items`)
+#     imported_mine/x/a-7            stem "imported_mine/x/", rest "a-7", number -1
+#
+# The temporary tables lead from the store's names to the file's keys: `numbered` (run_id -> run), `known` (instance ->
+# item; one a version of its text, since runs of different data may differ), `member` (run and instance -> item and
+# place), `named` (id -> item, for sentences that stand in contexts alone).
 def _items(connection: Connection) -> None:
     """Every instance once, in benchmark order, and those that only stand in contexts or demonstrations."""
     connection.execute(
@@ -312,6 +320,19 @@ _FACTS = {
 }
 
 
+# How a row of millions gets small. A row of the store says everything again: its run, instance, measure and factors.
+#
+#     run_id     instance_id           option  condition  measure  value
+#     3f2a...    blimp/anaphor/17           0  none       ips      4.217
+#     3f2a...    blimp/anaphor/18           0  none       ips      6.902
+#
+# Packed, run and (measure, option, condition) are one small key each, and rows are sorted by them, so that both columns
+# are long runs of the same number, which DuckDB stores as next to nothing. The instance is not stored at all: the rows
+# of a kind follow the run's instances in order, so that place - row number is the same all the way down.
+#
+#     number  run  kind  shift  value          place of the instance = number + shift
+#     900       3    41   -883  4.217          17
+#     901       3    41   -883  6.902          18
 def _facts(connection: Connection, table: str) -> None:
     """Fills a packed table, sorted by run, kind and place."""
     # A variant may be of an instance that is none of the run: a demonstration.
@@ -359,6 +380,8 @@ def _facts(connection: Connection, table: str) -> None:
     )
 
 
+# A target behind a context is the same text at every length, so that its tokens, characters and bytes are those of the
+# score without a context. They are kept there once; the view (`_BARE` in precomputed_schema.py) puts them back.
 def _lengths(connection: Connection) -> None:
     """How long each text is that is scored without a context: after contexts it is as long, which is not kept again."""
     connection.execute(
@@ -373,6 +396,12 @@ def _lengths(connection: Connection) -> None:
     )
 
 
+# One draw of sentences serves all models of a family; a model with a longer window only takes more of them:
+#
+#     model A    sentences 5 9 2           of the whole 5 9 2 7, the first 3
+#     model B    sentences 5 9 2 7         the whole
+#
+# So each whole draw is kept once (`contexts`), and a variant keeps its key and how many of its sentences it took.
 def _contexts(connection: Connection) -> None:
     """The sentences of every stored context as keys; one that begins another of its item and seed is not kept twice."""
     connection.execute(

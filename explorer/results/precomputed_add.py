@@ -144,6 +144,13 @@ def _copy_held(connection: Connection) -> None:
         )
 
 
+# `map_words` and the like lead from a key in the newly packed file (`was`) to the key in the joined one (`known`): the
+# old key where the file holds the same thing, else the next free one. A windowed count of what is new numbers these on:
+#
+#     word       was   in the file   known
+#     ""           0             0       0
+#     "no edge"    1             -       2     (the file's last key is 1)
+#     "tie"        2             1       1
 def _add_names(connection: Connection) -> None:
     """The words, kinds, sets and items that the file lacks; `map_TABLE` has the key of each in the new file."""
     for table, (key, about) in _NAMED.items():

@@ -59,6 +59,12 @@ TABLES: Mapping[str, str] = {
         left_out INTEGER, reason INTEGER, detail VARCHAR""",
 }
 
+# How the packed tables are read back. `fact` is the packed table; its row number plus `shift` is the instance's place
+# in the run, which `instances` turns into an item, and `sets` into the stem of its id:
+#
+#     scores, row 901, shift -883   ->   place 18   ->   instances: item 5,204   ->   "blimp/anaphor/" + 18
+#
+# A column that a table lacks is NULL in the view, so that every query of the store runs on packed runs unchanged.
 _ID = "sets.stem || CASE WHEN items.number < 0 THEN items.rest ELSE CAST(items.number AS VARCHAR) END"
 _ITEM = f"JOIN {NAME}.items ON items.item = fact.item JOIN {NAME}.sets ON sets.set_key = items.set_key"
 _PLACE = (

@@ -30,6 +30,10 @@ class TimeUp(Exception):
     """The part in hand takes too long; what it has kept itself stays."""
 
 
+# Slice 1 of 3 of a run with 100 instances is 33..65. Of what the folder lacks a process takes what lies in its slice:
+#
+#     unfinished     16-47               80-99
+#     slice 33-65         33-47                     one gap is left to do; 16-32 is slice 0's, 80-99 is slice 2's
 def run_parts(
     folder: RunFolder, resources: Resources, share: int, shares: int, until: float, now: Clock = time.monotonic
 ) -> bool:

@@ -40,6 +40,19 @@ OnCluster = Callable[[RunFolder, part.Work, Where, "Meter", Say], None]
 CANCELLED = "Cancelled; what was finished is kept, resume goes on."
 
 
+# What resuming rests on. A run's state is its files, and only the holder of its lock makes parts:
+#
+#     lock taken       another worker of the same run gives up after ten seconds; the system frees the lock of a process
+#                      that was killed, so that no stale lock is ever left
+#     queued           waits its turn in cache/queue (one run at a time on a machine)
+#     running          unfinished parts only: parts 0-15 and 48-111 are there, so 16-47 and 112-... are made
+#     concluding       all parts are there; the findings are made from them and written
+#     storing          the rows go into the database
+#     complete         last of all, so that who reads "complete" finds the rows
+#
+# Whatever ends it earlier (a cancel mark, a fault, Ctrl+C, a kill, a power cut) leaves whole parts and no others, and
+# the next worker begins at "lock taken" with what `unfinished` lists. Nothing is undone, and nothing is remembered
+# elsewhere.
 def work(
     folder: RunFolder,
     resources: Resources,
@@ -198,6 +211,8 @@ def _make_parts(folder: RunFolder, work: part.Work, meter: Meter, stamp: Callabl
         _one_by_one(folder, work, meter, stamp())
 
 
+# Parts grow until one takes some ten seconds: the first is small, so that a fault shows at once; later ones are large
+# enough that writing them costs nothing beside making them.
 def _one_by_one(folder: RunFolder, work: part.Work, meter: Meter, stamp: str) -> None:
     size = work.recipe.first_part
     for first, last in folder.unfinished(len(work.instances)):

@@ -234,6 +234,8 @@ def _mixed(outcome: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return ((share > 0) & (share < 1))[codes]
 
 
+# Two paradigms with scores 1 2 3 and 11 12 13 become -1 0 1 and -1 0 1: what tells the paradigms apart is gone, what
+# tells their items apart stays. A slope over such values is the one that an intercept for each group leaves.
 def _within_groups(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Values less the mean of their group."""
     if not values.size:
@@ -301,6 +303,9 @@ def _rank_correlations(
     return alone.tolist(), list(partial)
 
 
+# From the inverse P of the matrix of products the correlation of columns 0 and j, all others held, is -P[0, j] /
+# sqrt(P[0, 0] P[j, j]). It is that of the residuals of both after a regression on the others, for all j at once and
+# without fitting any: a resample costs one small inverse.
 def _partial(products: np.ndarray) -> np.ndarray:
     """The correlation of the first column with each other one, all the rest held, from their sums of products."""
     precision = np.linalg.pinv(products)

@@ -64,6 +64,14 @@ def sum_coded(positive: ArrayLike) -> np.ndarray:
     return np.where(np.asarray(positive, dtype=bool), 1.0, -1.0)
 
 
+# What the random intercept does. Suite A is easy (9 of 10 right without a context), suite B hard (3 of 10), and a long
+# context costs each the same. One intercept for both would take the gap between suites for noise within them, and count
+# 20 judgments as 20 independent ones. With (1 | suite) each suite has its own starting point,
+#
+#     log odds of being right = intercept + effect of length + (suite's own shift, normal with some sd)
+#
+# whose sd is estimated and whose values are integrated out. That integral has no closed form: with nagq=1 the curve in
+# it is replaced by a normal of the same peak and bend (Laplace), with more nodes it is added up at that many points.
 def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, level: float = 0.95) -> MixedLogit:
     """Maximum-likelihood estimates of `outcome ~ fixed terms + (1 | group) + ...` (outcomes 1, 0.5, 0; ties wrong).
 

@@ -7,6 +7,8 @@ import math
 from explorer.stats.estimate import Estimate
 
 
+# 0.80 [0.76, 0.83] less 0.70 [0.64, 0.75] is 0.10; its lower end lies sqrt(0.04^2 + 0.05^2) = 0.064 below, its upper
+# end sqrt(0.03^2 + 0.06^2) = 0.067 above. Whether two intervals overlap is another, stricter question.
 def difference(first: Estimate, other: Estimate) -> Estimate:
     """One less the other with its 95% interval, for estimates of different items or models.
 

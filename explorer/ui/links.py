@@ -35,6 +35,12 @@ def recall(
     return str(wish)
 
 
+# Streamlit runs a page anew at every click, with the address as the browser had it. Of each choice three things are
+# kept: what the address says, what we last wrote there (`_written`), and what is chosen (`_chosen`).
+#
+#     a link is opened     address "blimp", written nothing     news: the address decides
+#     a reader picks       address "blimp", written "blimp"     no news: the choice decides, then it is written
+#     the Back button      address "copa",  written "blimp"     news again: the address decides
 def is_news(name: str) -> bool:
     """Whether the address says something of this name that was not chosen or read before."""
     linked = st.query_params.get(name)

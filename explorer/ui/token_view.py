@@ -79,6 +79,8 @@ def aligned(
     )
 
 
+# first    The author s laugh .         alike at the start 2, at the end 1; the middles are matched: second   The author
+# laughs .          (0, 0) (1, 1) (2, 2) (3, none) (4, 3)
 def align(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """Pairs of places (or none) that put equal tokens beside each other; every place occurs once, in order."""
     # What two texts begin and end with alike is set aside first: matching takes the square of what is left.

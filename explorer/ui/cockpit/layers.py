@@ -215,6 +215,12 @@ def two_models(
     return shown
 
 
+# Two options over each other. Equal tokens share a column, what only one has leaves a gap, and each column's number is
+# by how much the upper text is less surprising there; they add up to the margin:
+#
+#     The   author   s        laugh         "laugh" stands in the first text alone: it counts whole
+#     The   author   laughs     -
+#     0.0    0.0     +5.4     -2.1          sum +3.3 nats
 def _aligned(
     first: Sequence[PlacedToken],
     second: Sequence[PlacedToken],
