@@ -181,9 +181,7 @@ def label_answer(
     """The request to write the label; `part` is the repeat."""
     text = before + label_question(instance)
     turns = _turns(text, system) if chat else None
-    return Request(
-        instance.id, 0, text, role="label_answer", factors={"k": k, "part": repeat}, conversation=turns
-    )  # fmt: skip
+    return Request(instance.id, 0, text, role="label_answer", factors={"k": k, "part": repeat}, conversation=turns)
 
 
 def parse_label(raw: str, instance: Instance) -> int | None:

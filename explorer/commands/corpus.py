@@ -27,7 +27,7 @@ def add(subparsers: Any) -> None:
         epilog="A span is a longest run of tokens that stands in the corpus word for word. A text is “in the corpus”\n"
         "where all of it does, “in part” where one span holds at least half of its characters, else “not found”.\n"
         "With --in, lines of a JSONL file with `text` are looked up, each answered by a line that repeats it.",
-    )  # fmt: skip
+    )
     parser.add_argument("--index", default="glassbox", metavar="I", help="glassbox, a folder, a public index, URL#name")
     parser.add_argument("--in", dest="source", metavar="FILE", help="JSON lines with `text`; - = stdin")
     parser.add_argument("--out", metavar="FILE", help="where the JSON lines go (default: standard output)")

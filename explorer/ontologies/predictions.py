@@ -41,7 +41,7 @@ def read_predictions(path: Path, ontology: Loaded) -> Predictions:
     by_id = {concept.id: concept for concept in reversed(ontology.concepts)}
     contents = _with_zeros(
         table.read(read_text(path), path.name, predictions=True, prefix=ontology.report.prefix), by_id
-    )  # fmt: skip
+    )
     unknown = tuple(concept.id for concept in contents.concepts if concept.id not in by_id)
     if not contents.concepts or len(unknown) == len(contents.concepts):
         raise OntologyError(

@@ -62,9 +62,7 @@ HEADERS = {
 _QUOTED = re.compile(r'"((?:[^"\\]|""|\\.)*)"(?:@[A-Za-z0-9-]+|\^\^[^\s;,|]+)?', re.DOTALL)
 
 
-def read(
-    text: str, name: str, predictions: bool = False, columns: Sequence[str] = (), *, prefix: str = ""
-) -> Contents:  # fmt: skip
+def read(text: str, name: str, predictions: bool = False, columns: Sequence[str] = (), *, prefix: str = "") -> Contents:
     """Every row as a concept; `predictions` says that the last column holds answers, `columns` names all of them.
 
     Ids without a prefix, such as bare numbers, get `prefix`, or what a column called prefix says.

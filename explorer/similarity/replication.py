@@ -209,9 +209,7 @@ def judge_prompt(reference: str, candidate: str) -> str:
 def judge_request(about: Request, reference: str, candidate: str) -> Request:
     """The request that asks a judge model about the completion of another request, under the same factors."""
     text = judge_prompt(reference, candidate)
-    return Request(
-        about.instance_id, 0, text, role="judge", factors=about.factors, conversation=(("user", text),)
-    )  # fmt: skip
+    return Request(about.instance_id, 0, text, role="judge", factors=about.factors, conversation=(("user", text),))
 
 
 def parse(raw: str) -> str:

@@ -48,9 +48,8 @@ def _over_groups(right: ArrayLike, groups: ArrayLike, level: float) -> Proportio
     (known, _), _ = drop_gaps(outcomes(right), groups)
     ties = int((known == 0.5).sum())
     return Proportion(
-        over.value, over.low, over.high, over.n, left_out=over.left_out, reason=over.reason, ties=ties,
-        units=over.units,
-    )  # fmt: skip
+        over.value, over.low, over.high, over.n, left_out=over.left_out, reason=over.reason, ties=ties, units=over.units
+    )
 
 
 def wilson(successes: float, n: float, level: float) -> tuple[float, float]:

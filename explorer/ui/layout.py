@@ -89,9 +89,7 @@ def _draw_bar(title: str) -> Chosen:
         model = pick_model()
         chosen = Chosen(model, pick_benchmark(benchmarks.default_for(model)))
         progress.draw_state()
-        search = st.button(
-            "Search", key=shortcuts.SEARCH, icon=":material/search:", type="tertiary", shortcut="Ctrl+K",
-        )  # fmt: skip
+        search = st.button("Search", key=shortcuts.SEARCH, icon=":material/search:", type="tertiary", shortcut="Ctrl+K")
         keys = st.button("Keys", key=shortcuts.HELP, icon=":material/keyboard:", type="tertiary")
         run_panel.draw_run_button(title)
     if search or keys:

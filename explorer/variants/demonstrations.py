@@ -77,9 +77,7 @@ def sample_items(
         if len(picked) < wanted:
             counts = Counter(_label(piece) for piece in members)
             rarest = min(labels, key=lambda label: counts[label])
-            remarks.append(
-                f"{len(picked)} of {wanted} {name}: the class {rarest} has only {counts[rarest]} for them"
-            )  # fmt: skip
+            remarks.append(f"{len(picked)} of {wanted} {name}: the class {rarest} has only {counts[rarest]} for them")
         drawn.append(picked)
     return Draw(drawn[0], drawn[1], split, tuple(remarks))
 

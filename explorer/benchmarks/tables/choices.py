@@ -58,10 +58,7 @@ def find_choice(table: Table, file: str, given: Mapping[str, str]) -> Guess | No
     named = given.get("options") or find_column("options", table.names)
     if named and _separates(table, named) is not None:
         return Guess("choice", {"options": named}, f"the list of options in {named}")
-    lists = [
-        name for name in table.names
-        if _holds_lists(table, name) and not name.endswith((".label", ".labels"))
-    ]  # fmt: skip
+    lists = [name for name in table.names if _holds_lists(table, name) and not name.endswith((".label", ".labels"))]
     if len(lists) == 1 and find_column("gold", table.names, lists):
         return Guess("choice", {"options": lists[0]}, f"the list of options in {lists[0]}")
     return _headless_choice(table)

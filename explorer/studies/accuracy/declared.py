@@ -12,10 +12,10 @@ ACCURACY = Finding(
     "share",
     "item",
     "Share of items on which the model prefers what the benchmark calls right, a tie counting half; `setting` names "
-    "another reduction of the same scores, the group \"mean over groups\" weighs groups alike, and so does the whole "
-    "of suites, beside which all their items stand as \"all items alike\".",
+    'another reduction of the same scores, the group "mean over groups" weighs groups alike, and so does the whole '
+    'of suites, beside which all their items stand as "all items alike".',
     over="item, or paradigm",
-)  # fmt: skip
+)
 ACCURACY_BY_PHENOMENON = Finding(
     "accuracy_by_phenomenon",
     "Accuracy of the phenomenon",

@@ -85,10 +85,10 @@ def extraction_in_words(title: str, responses: Sequence[Response]) -> str:
 def popularity_in_words(by_length: Mapping[int, Sequence[Response]]) -> str:
     """Which n of the popularity score sees the deciding n-gram, and whether it sees how often it stands there."""
     seen = {
-        n: [response for response in responses if response.dose > 0] for n, responses in by_length.items() if any(
-            response.dose > 0 for response in responses
-        )
-    }  # fmt: skip
+        n: [response for response in responses if response.dose > 0]
+        for n, responses in by_length.items()
+        if any(response.dose > 0 for response in responses)
+    }
     if not seen:
         return ""
     mean = {

@@ -33,7 +33,7 @@ def replications(
 
 def labels(
     spec: RunSpec, drawn_items: DrawnItems, instances: Sequence[Instance], k: int, order: int
-) -> list[list[Request]]:  # fmt: skip
+) -> list[list[Request]]:
     """For each item the words of all labels after k demonstrations in one order."""
     before = prompts_icl.label_shared(drawn_items.orders[order][:k], drawn_items.example)
     return [label_requests(spec, instance, before, k, order) for instance in instances]
@@ -51,7 +51,7 @@ def label_requests(spec: RunSpec, instance: Instance, before: str, k: int, order
 
 def written_labels(
     spec: RunSpec, drawn_items: DrawnItems, instances: Sequence[Instance], k: int, repeat: int
-) -> list[Request]:  # fmt: skip
+) -> list[Request]:
     """To write each item's label after k demonstrations in the first order."""
     before = prompts_icl.label_shared(drawn_items.orders[0][:k], drawn_items.example)
     form = form_of(spec)
@@ -86,5 +86,5 @@ def planned(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) 
         if written:
             plans.append(
                 Planned(written_labels(spec, drawn_items, instances, k, 0), prompts_icl.LABEL_TOKENS, repeats(spec))
-            )  # fmt: skip
+            )
     return plans

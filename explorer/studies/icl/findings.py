@@ -247,9 +247,7 @@ def _prefill(folder: RunFolder) -> list[Row]:
             for name in ("read_tokens", "prompt_tokens", "new_tokens", "seconds")
         }
         read = total.pop("read_tokens")
-        rows.append(
-            finding_row(declared.PREFILL, shares[0]["group"], read, factors=shares[0]["factors"], detail=total)
-        )  # fmt: skip
+        rows.append(finding_row(declared.PREFILL, shares[0]["group"], read, factors=shares[0]["factors"], detail=total))
     return rows
 
 

@@ -87,9 +87,7 @@ def demonstration_rows(orders: Sequence[Sequence[Pieces]]) -> list[Row]:
 
 
 def _variant(pieces: Pieces, condition: str, more: Mapping[str, Any]) -> Row:
-    edit = {
-        "first": pieces.first, "second": pieces.second, "blank": pieces.blank, "blanks": pieces.blanks, **more,
-    }  # fmt: skip
+    edit = {"first": pieces.first, "second": pieces.second, "blank": pieces.blank, "blanks": pieces.blanks, **more}
     return {
         "instance_id": pieces.instance.id,
         "variant_id": f"{pieces.instance.id}#{condition}",

@@ -61,14 +61,12 @@ SETTINGS = {
         ("auto", "scored", "published", "both", "none"),
     ),
     "orders": Setting(3, "seeded orders of the demonstrations in which labels are scored"),
-    "normalization": Setting(
-        "sum", "what is compared between labels", ("sum", "mean_token", "per_char", "per_byte")
-    ),
+    "normalization": Setting("sum", "what is compared between labels", ("sum", "mean_token", "per_char", "per_byte")),
     "rouge": Setting(replication.ROUGE, "ROUGE-L recall that a near-exact completion reaches"),
     "cosine": Setting(replication.COSINE, "cosine of sentence vectors that a near-exact completion reaches"),
     "judge": Setting("", "model or endpoint that judges completions by the paper's prompt; empty = none"),
     **chat.CHAT,
-}  # fmt: skip
+}
 
 
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
@@ -200,7 +198,7 @@ class _Run:
         requests = asking.written_labels(self.spec, self.drawn, self.instances, step.k, step.part)
         answers, remark = self._generate(
             requests, prompts_icl.LABEL_TOKENS, lambda text: "\n" in text.lstrip(), progress
-        )  # fmt: skip
+        )
         rows: Rows = {"generations": [], "measures": []}
         for instance, answer in zip(self.instances, answers, strict=True):
             label_written = None if answer.reason else prompts_icl.parse_label(answer.text, instance)

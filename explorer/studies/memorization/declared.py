@@ -23,8 +23,8 @@ CLASSIFIER_F1 = Finding(
     "F1",
     "item",
     "Macro-F1, over held-out folds, of a classifier (`condition`) that tells right from wrong answers by the attack's "
-    "scores; \"majority\" always gives the commoner answer.",
-)  # fmt: skip
+    'scores; "majority" always gives the commoner answer.',
+)
 CLASSIFIER_AUC = Finding(
     "classifier_auc",
     "AUC of the classifier",

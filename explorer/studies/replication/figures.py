@@ -412,7 +412,7 @@ def _released() -> Iterator[BoardFigure]:
             ),
             command=f"python -m explorer import-predictions {printed.table} --ontology {printed.subject}"
             f" --model-name {printed.model}",
-        )  # fmt: skip
+        )
 
 
 def _released_metric(printed: Printed) -> str:

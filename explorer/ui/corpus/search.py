@@ -174,7 +174,7 @@ def _pyramid(counted: Counted, index: str, picked: tuple[int, int] | None) -> tu
         on_select="rerun",
         remark=f"Each cell is a run of tokens, over the middle of them; gray ones never occur. "
         f"Click one to read where it stands.{cut}",
-    )  # fmt: skip
+    )
     points = answer["selection"]["points"] if answer else []
     clicked = next((point["customdata"] for point in points if point.get("customdata")), None)
     if clicked is None:

@@ -76,9 +76,7 @@ def _draw_row(row: Row) -> None:
             layout.link_to(row.page, row.label, **row.choices)
     with picture:
         if row.figure is not None:
-            st.plotly_chart(
-                row.figure, key=f"dossier {row.title}", alt=row.sentence, config={"displayModeBar": False}
-            )  # fmt: skip
+            st.plotly_chart(row.figure, key=f"dossier {row.title}", alt=row.sentence, config={"displayModeBar": False})
 
 
 def draw_verdicts(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:

@@ -24,7 +24,7 @@ LENGTH = ["allowed for", "left in"]
 CONTROLS = {
     "length": "the length of the text, in words,",
     "frequency of single words": "the mean frequency of its single tokens",
-}  # fmt: skip
+}
 CERTAIN = 0.05
 SIZES = {"2,000": 2_000, "10,000": 10_000, "all": 0}
 PERMUTATIONS = 2_000

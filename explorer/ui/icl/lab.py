@@ -227,7 +227,7 @@ def _answers_kept() -> dict[tuple[str, str, str, str, int, int, Form, str, Setti
 
 def _answer(
     model: str, benchmark: str, item: str, setting: str, k: int, order: int, form: Form, telling: Telling | None
-) -> Answered:  # fmt: skip
+) -> Answered:
     """The answer by the code of runs; an endpoint that cannot score still writes."""
     step = telling.step if telling else lambda text: None
 

@@ -69,9 +69,8 @@ def draw_icl_together(chosen: Chosen) -> bool:
     )
     show.note(
         "A row a setting, a line a data set, of the model's largest run on each; hovering tells interval and n. "
-        "Verdicts: " + run.SOURCES[sources[0]].lower() + "."
-        + REMARKS.get(picture, "")
-    )  # fmt: skip
+        "Verdicts: " + run.SOURCES[sources[0]].lower() + "." + REMARKS.get(picture, "")
+    )
     show.folded_table(
         rows,
         f"all data sets {picture}",

@@ -76,7 +76,7 @@ def areas(rows: pd.DataFrame) -> go.Figure:
                 ],
                 hovertemplate="%{customdata}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     figure = theme.figure(*traces, height=110 + 30 * len(rows))
     figure.add_vline(x=0.5, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
     figure.update_layout(showlegend=True)

@@ -26,8 +26,8 @@ def bars_by_task(rows: pd.DataFrame, fields: Sequence[str]) -> go.Figure:
     colors = {attack: theme.PALETTE[place % len(theme.PALETTE)] for place, attack in enumerate(attacks)}
     width = ROOM / max(1, len(attacks))
     figure = make_subplots(
-        rows=len(shown), cols=1, subplot_titles=[theme.escape(field) for field in shown], vertical_spacing=0.16,
-    )  # fmt: skip
+        rows=len(shown), cols=1, subplot_titles=[theme.escape(field) for field in shown], vertical_spacing=0.16
+    )
     for number, field in enumerate(shown, 1):
         of_field = rows[rows["field"] == field]
         tasks = list(dict.fromkeys(of_field["task"]))

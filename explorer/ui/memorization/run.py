@@ -78,9 +78,8 @@ def draw_memorization_run(chosen: Chosen) -> bool:
     """The views of one run of the model on the benchmark; False where there is none."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         view = links.pick(
-            st.segmented_control, "View", "facet", VIEWS, default=VIEWS[0], required=True,
-            label_visibility="collapsed",
-        )  # fmt: skip
+            st.segmented_control, "View", "facet", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
+        )
         score_place = st.container()
         # All tasks together are of the largest run on each.
         with st.container() if view == VIEWS[3] else show.options("memorization:options"):

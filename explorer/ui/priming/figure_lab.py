@@ -21,9 +21,7 @@ def margin_growth(margins: Sequence[float], sentences: Sequence[str], kinds: Seq
 
     `margins` has one more value than `sentences`, in `unit`; `kinds` are keys of KINDS.
     """
-    figure = make_subplots(
-        rows=2, cols=1, shared_xaxes=True, row_heights=[0.66, 0.34], vertical_spacing=0.07,
-    )  # fmt: skip
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.66, 0.34], vertical_spacing=0.07)
     hover = ["no context", *(_wrapped(f"{i}. {text}") for i, text in enumerate(sentences, 1))]
     figure.add_trace(
         go.Scatter(

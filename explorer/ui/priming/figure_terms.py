@@ -40,7 +40,7 @@ def regression_terms(terms: pd.DataFrame) -> go.Figure:
             for row in rows.to_dict("records")
         ],
         hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+    )
     figure = theme.figure(dots, height=80 + ROW * max(2, len(rows)))
     figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
     figure.update_xaxes(title_text="Change in the log odds of being right, with its 95% interval", zeroline=False)
