@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
-from explorer.records import RunSpec
+from explorer.records import Instance, RunSpec
 from explorer.runs import named_models
 from explorer.scoring.policy import OF_KINDS, PAIRED, PLL
 from explorer.studies import chat
@@ -16,6 +16,7 @@ from explorer.variants import language
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
+    from explorer.studies.study import Study
 
 ANY_LANGUAGE = "Accuracy, popularity, priming and memorization work in any language."
 # Studies that compare texts, which pseudo-log-likelihoods and decoders with a source can do; attacks on memory need
@@ -87,14 +88,7 @@ def make_spec(
             raise UsageError(f"The study {study} draws its items itself and takes no slice. Leave --slice out.")
         of_slice(chosen, only)
         resolved[ONLY] = sorted(set(only))
-    if recipe.languages and (reason := language.other_language(chosen, loaded.language)):
-        raise UsageError(f"The study {study} takes English only; {benchmark} is not English: {reason}. {ANY_LANGUAGE}")
-    for name in recipe.english_settings:
-        if any(resolved[name]) and (reason := language.other_language(chosen, loaded.language)):
-            raise UsageError(
-                f"The setting {name} of the study {study} adds English words; {benchmark} is not English: {reason}. "
-                f"Leave {name} empty."
-            )
+    _refuse_other_languages(recipe, resolved, benchmark, chosen, loaded.language)
     if limit is not None and limit <= 0:
         raise UsageError(f"The limit is {limit}, expected a positive number of instances.")
     if not 0 <= seed <= LARGEST_SEED:
@@ -107,12 +101,7 @@ def make_spec(
     if folders := named_models.versions(resolved, resources.settings):
         resolved[named_models.FOLDERS] = folders
     preset = str(resolved.get("preset", ""))
-    if preset in OF_KINDS and study not in PSEUDO:
-        whose = "pseudo-log-likelihood of masked models" if preset == PLL else "the decoder of encoder-decoder models"
-        raise UsageError(
-            f"The study {study} needs probabilities from left to right, which the preset {preset} ({whose}) has not. "
-            f"It is for {', '.join(PSEUDO)}."
-        )
+    _refuse_preset(study, preset)
     kind = {"masked": preset == PLL, "paired": preset in PAIRED}
     who = identity.identify(model, resources.settings, **kind) if recipe.needs_model else identity.NOBODY
     return RunSpec(
@@ -130,3 +119,29 @@ def make_spec(
         settings=resolved,
         uses=tuple(uses),
     )
+
+
+def _refuse_other_languages(
+    recipe: Study, resolved: Mapping[str, Any], benchmark: str, chosen: Sequence[Instance], declared: str
+) -> None:
+    """UsageError where a study, or a setting that adds English words, is asked for on texts that are not English."""
+    if recipe.languages and (reason := language.other_language(chosen, declared)):
+        raise UsageError(
+            f"The study {recipe.name} takes English only; {benchmark} is not English: {reason}. {ANY_LANGUAGE}"
+        )
+    for name in recipe.english_settings:
+        if any(resolved[name]) and (reason := language.other_language(chosen, declared)):
+            raise UsageError(
+                f"The setting {name} of the study {recipe.name} adds English words; {benchmark} is not English: "
+                f"{reason}. Leave {name} empty."
+            )
+
+
+def _refuse_preset(study: str, preset: str) -> None:
+    """UsageError for a preset of other kinds of models where the study needs probabilities from left to right."""
+    if preset in OF_KINDS and study not in PSEUDO:
+        whose = "pseudo-log-likelihood of masked models" if preset == PLL else "the decoder of encoder-decoder models"
+        raise UsageError(
+            f"The study {study} needs probabilities from left to right, which the preset {preset} ({whose}) has not. "
+            f"It is for {', '.join(PSEUDO)}."
+        )

@@ -39,29 +39,7 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
         nothing_to_compare(chosen, gathered)
         return
     lengths = data.lengths(gathered, chosen)
-    groups = gathered.table["grp"].nunique()
-    sizes = [name for name, size in SIZES.items() if not size or size < len(gathered.table)]
-    size, allow, frequency = sizes[0], False, False
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        # Pooled correlations compare groups with each other: where there are several, the page opens within them.
-        way = links.pick(
-            st.segmented_control, "Correlated", "way", WAYS, default=WAYS[1] if groups > 1 else WAYS[0], required=True
-        )
-        with show.options("correlations:options"):
-            if len(sizes) > 1:
-                size = links.pick(
-                    st.segmented_control, "Instances at most", "most", sizes, default=sizes[0], required=True
-                )
-            if lengths is not None:
-                choice = links.pick(
-                    st.segmented_control, "Length of the text", "length", LENGTH, default=LENGTH[0], required=True
-                )
-                allow = choice == LENGTH[0]
-                choice = links.pick(
-                    st.segmented_control, "Frequency of single words", "frequency", LENGTH, default=LENGTH[0],
-                    required=True,
-                )  # fmt: skip
-                frequency = choice == LENGTH[0]
+    way, size, allow, frequency = _pickers(gathered, has_lengths=lengths is not None)
     runs = {name: str(source["run_id"]) for name, source in gathered.sources.items()}
     table = gathered.table if lengths is None else gathered.table.assign(_length=lengths)
     table = sample(table, SIZES[size], runs)
@@ -88,7 +66,55 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
         on_select="rerun",
     )
     _links(behind.picked(answer), names, chosen, gathered)
+    frequency_note = (
+        " The frequency of single words is not allowed for: no index is built here."
+        if frequency and counted is None
+        else ""
+    )
     show.note(
+        _reading(chosen, table, list(controls), within=within)
+        + frequency_note
+        + (f" A fixed sample of {len(table):,} of {len(gathered.table):,} instances." if SIZES[size] else "")
+        + _index_mark(gathered)
+    )
+    _pairs(titled, chosen, names, way, gathered)
+    _sources(gathered, chosen)
+
+
+def _pickers(gathered: Gathered, *, has_lengths: bool) -> tuple[str, str, bool, bool]:
+    """Pooled or within groups, of how many instances, and whether length and single words are allowed for."""
+    groups = gathered.table["grp"].nunique()
+    sizes = [name for name, size in SIZES.items() if not size or size < len(gathered.table)]
+    size, allow, frequency = sizes[0], False, False
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        # Pooled correlations compare groups with each other: where there are several, the page opens within them.
+        way = links.pick(
+            st.segmented_control, "Correlated", "way", WAYS, default=WAYS[1] if groups > 1 else WAYS[0], required=True
+        )
+        with show.options("correlations:options"):
+            if len(sizes) > 1:
+                size = links.pick(
+                    st.segmented_control, "Instances at most", "most", sizes, default=sizes[0], required=True
+                )
+            if has_lengths:
+                choice = links.pick(
+                    st.segmented_control, "Length of the text", "length", LENGTH, default=LENGTH[0], required=True
+                )
+                allow = choice == LENGTH[0]
+                choice = links.pick(
+                    st.segmented_control, "Frequency of single words", "frequency", LENGTH, default=LENGTH[0],
+                    required=True,
+                )  # fmt: skip
+                frequency = choice == LENGTH[0]
+    return way, size, allow, frequency
+
+
+def _reading(chosen: Chosen, table: pd.DataFrame, controls: Sequence[str], *, within: bool) -> str:
+    """How the matrix is read: what a number is, what bold and gray mean, over what an interval is."""
+    held = (
+        f" Ranks are less what {' and '.join(map(CONTROLS.__getitem__, controls))} explain of them." if controls else ""
+    )
+    return (
         "Spearman's rho over the instances that have both measures; bold where p, adjusted by Benjamini and Hochberg "
         "over all pairs, is below 0.05. Gray: both are computed from the same log-probabilities or answers, so that "
         "they go together by the way they are made. Click a number for its scatter. "
@@ -98,21 +124,8 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
             if within
             else _pooled(chosen, table)
         )
-        + (
-            f" Ranks are less what {' and '.join(map(CONTROLS.__getitem__, controls))} explain of them."
-            if controls
-            else ""
-        )
-        + (
-            " The frequency of single words is not allowed for: no index is built here."
-            if frequency and counted is None
-            else ""
-        )
-        + (f" A fixed sample of {len(table):,} of {len(gathered.table):,} instances." if SIZES[size] else "")
-        + _index_mark(gathered)
+        + held
     )
-    _pairs(titled, chosen, names, way, gathered)
-    _sources(gathered, chosen)
 
 
 def strongest(pairs: pd.DataFrame, *, within: bool, allowed: Sequence[str]) -> str:

@@ -87,13 +87,7 @@ def draw_icl_lab(chosen: Chosen) -> None:
     if sentence := chat.in_words(form):
         show.note(f"Asked {sentence}, like the stored run.")
     request = prompts_icl.replication(pieces, before, setting, k)
-    with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
-        # Upside down, so that the box begins where the prompt ends: with the test item.
-        st.html(f'<div class="lx-prompt-end"><pre>{html.escape(request.context)}</pre></div>')
-        st.download_button(
-            "Download the prompt", request.context, file_name=f"prompt_{chosen.benchmark}_k{k}.txt", key="icl:download",
-            type="tertiary", icon=":material/download:", on_click="ignore",
-        )  # fmt: skip
+    _draw_prompt(request.context, chosen.benchmark, k)
     if reason := live.why_unknown(chosen.model):
         show.note(reason)
         return
@@ -105,12 +99,8 @@ def draw_icl_lab(chosen: Chosen) -> None:
         live.forget_fault("icl")
     if st.session_state.get("icl:asked") != question:
         return
-    answered = None
-    if (
-        kept_answer := _answers_kept().get((*question_key, live.version_of(chosen.model), resources.settings()))
-    ) is not None:
-        answered = kept_answer
-    else:
+    answered = _answers_kept().get((*question_key, live.version_of(chosen.model), resources.settings()))
+    if answered is None:
         telling = Telling(_stop, "icl:stop")
         telling.step(live.waiting(chosen.model, title))
         answered = live.attempt("icl", chosen.model, question, lambda: answer(*question_key, telling=telling))
@@ -124,6 +114,16 @@ def draw_icl_lab(chosen: Chosen) -> None:
     else:
         _written(pieces.second, answered)
     _labels(answered)
+
+
+def _draw_prompt(prompt: str, benchmark: str, k: int) -> None:
+    with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
+        # Upside down, so that the box begins where the prompt ends: with the test item.
+        st.html(f'<div class="lx-prompt-end"><pre>{html.escape(prompt)}</pre></div>')
+        st.download_button(
+            "Download the prompt", prompt, file_name=f"prompt_{benchmark}_k{k}.txt", key="icl:download",
+            type="tertiary", icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
 
 
 def _number(label: str, name: str, default: str, most: int) -> float:
