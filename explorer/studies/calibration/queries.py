@@ -7,20 +7,28 @@ import pandas as pd
 from explorer.results.store import Store
 from explorer.studies.popularity.declared import EDGE
 
+_STARTER = "starts_with(runs.benchmark, 'starter_')"
+_EACH_SET = "runs.model, runs.benchmark"
+
+
+# A model may have been run on the same set several times: the run with most instances counts, of equal ones the newest.
+def _largest(condition: str, *, per: str = "runs.model") -> str:
+    """The query of one complete run a planted model (or a model and benchmark) that meets the condition."""
+    return f"""
+            SELECT runs.run_id, runs.model AS name, runs.benchmark
+            FROM runs
+            WHERE {condition}
+                AND runs.status = 'complete'
+                AND starts_with(runs.model, 'glassbox-')
+            QUALIFY row_number() OVER (PARTITION BY {per} ORDER BY runs.done DESC, runs.created DESC) = 1
+        """
+
 
 def verdicts(store: Store, benchmark: str) -> pd.DataFrame:
     """A row a model and instance of its largest accuracy or popularity run: verdict, margin, group and dose."""
     return store.frame(
-        """
-        WITH chosen AS (
-            SELECT runs.run_id, runs.model AS name
-            FROM runs
-            WHERE runs.benchmark = ?
-                AND runs.study IN ('accuracy', 'popularity')
-                AND runs.status = 'complete'
-                AND starts_with(runs.model, 'glassbox-')
-            QUALIFY row_number() OVER (PARTITION BY runs.model ORDER BY runs.done DESC, runs.created DESC) = 1
-        )
+        f"""
+        WITH chosen AS ({_largest("runs.benchmark = ? AND runs.study IN ('accuracy', 'popularity')")})
         SELECT chosen.name AS model, chosen.run_id, instances.instance_id, instances.grp, instances.phenomenon,
             max(measures.value) FILTER (measures.measure = 'correct') AS correct,
             max(measures.value) FILTER (measures.measure = 'margin') AS margin
@@ -41,18 +49,8 @@ def verdicts(store: Store, benchmark: str) -> pd.DataFrame:
 def attacks(store: Store) -> pd.DataFrame:
     """A row a model, text of a starter set and attack: the score of the text that the corpus has or lacks."""
     return store.frame(
-        """
-        WITH chosen AS (
-            SELECT runs.run_id, runs.model AS name
-            FROM runs
-            WHERE runs.study = 'memorization'
-                AND starts_with(runs.benchmark, 'starter_')
-                AND runs.status = 'complete'
-                AND starts_with(runs.model, 'glassbox-')
-            QUALIFY row_number() OVER (
-                PARTITION BY runs.model, runs.benchmark ORDER BY runs.done DESC, runs.created DESC
-            ) = 1
-        )
+        f"""
+        WITH chosen AS ({_largest(f"runs.study = 'memorization' AND {_STARTER}", per=_EACH_SET)})
         SELECT chosen.name AS model, instances.benchmark, instances.instance_id, measures.measure AS attack,
             measures.value
         FROM chosen
@@ -98,16 +96,8 @@ def popularity(store: Store, benchmark: str) -> pd.DataFrame:
 def concepts(store: Store) -> pd.DataFrame:
     """A row a model, concept of the made-up ontology and measure (correct, gold_logprob): its value."""
     return store.frame(
-        """
-        WITH chosen AS (
-            SELECT runs.run_id, runs.model AS name
-            FROM runs
-            WHERE runs.study = 'ontology'
-                AND runs.benchmark = 'glassbox-ontology'
-                AND runs.status = 'complete'
-                AND starts_with(runs.model, 'glassbox-')
-            QUALIFY row_number() OVER (PARTITION BY runs.model ORDER BY runs.done DESC, runs.created DESC) = 1
-        )
+        f"""
+        WITH chosen AS ({_largest("runs.study = 'ontology' AND runs.benchmark = 'glassbox-ontology'")})
         SELECT chosen.name AS model, measures.instance_id, measures.measure, any_value(measures.value) AS value
         FROM chosen
         JOIN measures USING (run_id)
@@ -123,18 +113,8 @@ def concepts(store: Store) -> pd.DataFrame:
 def completions(store: Store) -> pd.DataFrame:
     """A row a model, labeled item, prompt and k: the rule's verdict on the completion."""
     return store.frame(
-        """
-        WITH chosen AS (
-            SELECT runs.run_id, runs.model AS name, runs.benchmark
-            FROM runs
-            WHERE runs.study = 'icl'
-                AND starts_with(runs.benchmark, 'starter_')
-                AND runs.status = 'complete'
-                AND starts_with(runs.model, 'glassbox-')
-            QUALIFY row_number() OVER (
-                PARTITION BY runs.model, runs.benchmark ORDER BY runs.done DESC, runs.created DESC
-            ) = 1
-        )
+        f"""
+        WITH chosen AS ({_largest(f"runs.study = 'icl' AND {_STARTER}", per=_EACH_SET)})
         SELECT chosen.name AS model, chosen.benchmark, generations.instance_id, generations.setting, generations.k,
             generations.verdict
         FROM chosen
@@ -149,16 +129,8 @@ def completions(store: Store) -> pd.DataFrame:
 def primed(store: Store, benchmark: str) -> pd.DataFrame:
     """A row a model, pair, condition and length of context: whether the verdict was right, and its phenomenon."""
     return store.frame(
-        """
-        WITH chosen AS (
-            SELECT runs.run_id, runs.model AS name
-            FROM runs
-            WHERE runs.study = 'priming'
-                AND runs.benchmark = ?
-                AND runs.status = 'complete'
-                AND starts_with(runs.model, 'glassbox-')
-            QUALIFY row_number() OVER (PARTITION BY runs.model ORDER BY runs.done DESC, runs.created DESC) = 1
-        )
+        f"""
+        WITH chosen AS ({_largest("runs.study = 'priming' AND runs.benchmark = ?")})
         SELECT chosen.name AS model, instances.instance_id, instances.phenomenon, measures.condition, measures.length,
             measures.value AS correct
         FROM chosen
