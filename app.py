@@ -8,10 +8,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.starlette import App
 
 if get_script_run_ctx(suppress_warning=True) is None:
-    from explorer.ui.cockpit import warm
+    from explorer.ui.cockpit import preloading
     from explorer.ui.gate import server as gate_server
 
-    app = App(__file__, lifespan=warm.lifespan_beside(gate_server.announce), middleware=gate_server.middleware())
+    app = App(__file__, lifespan=preloading.lifespan_beside(gate_server.announce), middleware=gate_server.middleware())
 else:
     import streamlit as st
 

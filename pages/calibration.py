@@ -5,7 +5,7 @@ from explorer.ui.calibration import (
     concepts,
     contexts,
     demonstrations,
-    own,
+    own_planted,
     popularity,
     schedule,
     texts,
@@ -18,7 +18,7 @@ chosen = layout.open_page(
     "read by the methods of every study. What holds for such small models need not hold for large ones.",
 )
 with show.problems():
-    model = own.pick_model(chosen.model)
+    model = own_planted.pick_model(chosen.model)
     verdicts.draw_pairs(model)
     popularity.draw_popularity(model)
     verdicts.draw_synonyms(model)
@@ -27,5 +27,5 @@ with show.problems():
     concepts.draw_concepts(model)
     demonstrations.draw_demonstrations(model)
     contexts.draw_contexts(model)
-    own.draw_own(model)
+    own_planted.draw_own(model)
     schedule.draw_schedule()

@@ -7,13 +7,13 @@ from explorer.ui.findings import (
     correlations as findings_correlations,
 )
 from explorer.ui.findings import (
-    data as findings_data,
-)
-from explorer.ui.findings import (
     explain as findings_explain,
 )
 from explorer.ui.findings import (
     groups as findings_groups,
+)
+from explorer.ui.findings import (
+    measure_table as findings_data,
 )
 from explorer.ui.findings import (
     models as findings_models,

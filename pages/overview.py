@@ -3,7 +3,7 @@
 import streamlit as st
 
 from explorer.results import queries
-from explorer.ui import layout, resources, show, undecided
+from explorer.ui import layout, resources, show, undecided_verdicts
 from explorer.ui.overview import gallery, headlines
 
 chosen = layout.open_page(
@@ -22,7 +22,7 @@ with show.problems():
                 model=chosen.model, benchmark=chosen.benchmark, verdict="wrong", order="smallest margin",
             )  # fmt: skip
         gallery.draw_gallery()
-        undecided.draw_undecided_note(list(resources.ask_store(queries.headline)["run_id"]))
+        undecided_verdicts.draw_undecided_note(list(resources.ask_store(queries.headline)["run_id"]))
         numbers = st.expander("The numbers behind the figures", key="overview:numbers", on_change="rerun")
         if numbers.open:
             with numbers:

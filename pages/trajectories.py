@@ -4,10 +4,10 @@ import streamlit as st
 
 from explorer.studies.trajectories import queries as trajectory_queries
 from explorer.ui import layout, links, resources, show
-from explorer.ui.trajectories import empty
 from explorer.ui.trajectories import findings as trajectory_findings
 from explorer.ui.trajectories import instances as trajectory_instances
-from explorer.ui.trajectories import one as trajectory_one
+from explorer.ui.trajectories import no_lines
+from explorer.ui.trajectories import one_instance as trajectory_one
 
 FINDINGS, LEARNED, ONE = VIEWS = ["Findings", "When learned", "One instance"]
 
@@ -16,8 +16,8 @@ chosen = layout.open_page(
     "with other seeds, and when each instance was learned.",
 )  # fmt: skip
 with show.problems():
-    if empty.is_empty():
-        empty.draw_empty(chosen)
+    if no_lines.is_empty():
+        no_lines.draw_empty(chosen)
     else:
         row = st.container(horizontal=True, horizontal_alignment="distribute")
         with row:

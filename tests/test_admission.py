@@ -15,8 +15,8 @@ from explorer.records import Request
 from explorer.resources import Resources
 from explorer.runs import queue, worker
 from explorer.runs.folder import RunFolder
+from explorer.runs.place import Where, save
 from explorer.runs.request import make_spec
-from explorer.runs.where import Where, save
 
 FILES = [
     "/etc/passwd", "/tmp", ".", "..", "./x", "../x", "~", "~/models/x", "~root", "a/../../etc/passwd",

@@ -30,7 +30,7 @@ from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
 from explorer.runs.parquet import is_whole
-from explorer.runs.where import AUTO, Where
+from explorer.runs.place import AUTO, Where
 from explorer.settings import ROOT
 
 if TYPE_CHECKING:

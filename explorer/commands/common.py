@@ -48,9 +48,9 @@ def finish_interrupted_work(settings: Settings) -> None:
 
     with contextlib.suppress(ExplorerError, OSError):
         if leftovers.may_be_any(settings.cache):
-            from explorer.results import ending
+            from explorer.results import broken_off
 
-            ending.finish(settings)
+            broken_off.finish(settings)
 
 
 def report(message: str) -> None:

@@ -118,11 +118,11 @@ def _check_packed_run(run: Any, table: str | None) -> None:
 
 def import_runs(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
-    from explorer.results import ending
+    from explorer.results import broken_off
 
     imported = []
     for path in args.files:
-        folder, is_new = ending.import_archive(path, Resources(settings))
+        folder, is_new = broken_off.import_archive(path, Resources(settings))
         imported.append({"file": str(path), "run_id": folder.run_id, "new": is_new, "status": folder.progress().status})
         common.report(f"{path.name}: {'imported' if is_new else 'this run was here already, complete'}")
     if args.json:

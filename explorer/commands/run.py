@@ -17,7 +17,7 @@ from explorer.studies import study as find_study
 if TYPE_CHECKING:
     from explorer.records import RunSpec
     from explorer.resources import Resources
-    from explorer.runs.where import Where
+    from explorer.runs.place import Where
 
 
 def add(subparsers: Any) -> None:
@@ -73,7 +73,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
     from explorer.runs import name_lists, slices
-    from explorer.runs.where import HERE
+    from explorer.runs.place import HERE
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
     if args.seeds < 1:
@@ -114,8 +114,8 @@ def _run_one(
     from explorer.commands import work_here
     from explorer.runs import cost, queue
     from explorer.runs.folder import RunFolder
+    from explorer.runs.place import save
     from explorer.runs.request import asked_in_english, make_spec, taken_for_english
-    from explorer.runs.where import save
     from explorer.runs.worker import work
     from explorer.studies.selection import splits_of
 
@@ -179,7 +179,7 @@ def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> i
 def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
-    from explorer.results import mending
+    from explorer.results import spec_mending
     from explorer.runs import sweep
     from explorer.runs.folder import RunFolder
     from explorer.runs.worker import work
@@ -187,7 +187,7 @@ def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
     if planned := sweep.find(settings, args.run_id):
         return sweeps.work_on(planned, settings)
     folder = RunFolder.find(settings.runs, args.run_id)
-    mending.restore_spec(settings, folder)
+    spec_mending.restore_spec(settings, folder)
     resources = Resources(settings, work_here.preparation_lines())
     status = work(
         folder, resources, common.report, common.ProgressLine(folder.spec.study), on_cluster=work_here.on_cluster

@@ -49,15 +49,15 @@ def list_all(args: argparse.Namespace, settings: Settings) -> int:
 def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps
     from explorer.commands.run import work_on_run
-    from explorer.results import mending
+    from explorer.results import spec_mending
     from explorer.results.packed_run import find_own
     from explorer.runs import imported, queue, sweep
-    from explorer.runs.where import save
+    from explorer.runs.place import save
 
     if planned := sweep.find(settings, args.run_id):
         return sweeps.resume(planned, args, settings)
     folder = find_own(settings, args.run_id)
-    mending.restore_spec(settings, folder)
+    spec_mending.restore_spec(settings, folder)
     imported.refuse_to_resume(folder)
     place = where.place_from(args)
     if folder.progress().status == "complete" and not folder.damaged():
@@ -85,23 +85,23 @@ def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
 
 def delete_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps
-    from explorer.results import ending
+    from explorer.results import broken_off
     from explorer.results.packed_run import find_own
     from explorer.runs import sweep
 
     if planned := sweep.find(settings, args.run_id):
         return sweeps.delete(planned, args, settings)
     folder = find_own(settings, args.run_id)
-    ending.delete(settings, folder)
+    broken_off.delete(settings, folder)
     return _print_status(args, folder.run_id, "deleted")
 
 
 def rebuild(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.results import mending, store
+    from explorer.results import spec_mending, store
     from explorer.runs.folder import all_folders
 
     for folder in all_folders(settings.runs):
-        if mending.restore_spec(settings, folder):
+        if spec_mending.restore_spec(settings, folder):
             common.report(f"{folder.run_id}: its spec.json was damaged and stands again as the database has it")
     count, left_out = store.rebuild(settings)
     for reason in left_out:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from explorer.runs.where import Where
+    from explorer.runs.place import Where
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def place_from(args: argparse.Namespace) -> Where | None:
     """The place that the flags name, checked; none where no flag was given."""
-    from explorer.runs.where import Where, checked_place
+    from explorer.runs.place import Where, checked_place
 
     if args.cluster is None and not (args.to or args.workers or args.cpus):
         return None

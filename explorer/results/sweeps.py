@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from explorer.errors import RunError
-from explorer.results import ending
+from explorer.results import broken_off
 from explorer.results import export as exports
 from explorer.runs import sweep as sweep_file
 from explorer.runs.folder import RunFolder
@@ -61,6 +61,6 @@ def delete(settings: Settings, sweep: Sweep) -> list[str]:
                 f"first: python -m explorer cancel {sweep.name}"
             )
     for folder in folders:
-        ending.delete(settings, folder)
+        broken_off.delete(settings, folder)
     sweep_file.forget(settings, sweep)
     return [folder.run_id for folder in folders]

@@ -1,6 +1,6 @@
 """A run's folder: spec, environment, progress, log, reviews, and parts that are whole or absent.
 
-spec.json  progress.json  log.txt  reviews.jsonl  cancel (a mark)  lock (held by the worker)  where.json (runs/where.py)
+spec.json  progress.json  log.txt  reviews.jsonl  cancel (a mark)  lock (held by the worker)  where.json (runs/place.py)
 environment.json, environments/<stamp>.json   the last one, and each that some part was made under
 parts/<table>/<first>-<last>.parquet   rows of the instances first..last (in run order, both included)
 parts/<first>-<last>.done              written last: this part is complete; the SHA-256 of each of its files

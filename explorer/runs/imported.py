@@ -44,7 +44,7 @@ def refuse_to_resume(folder: RunFolder) -> None:
     spec = folder.spec
     if not (source(folder) or _is_of_another(folder)):
         return
-    from explorer.runs import where as places
+    from explorer.runs import place as places
 
     cluster = places.read(folder).cluster if _is_of_another(folder) else ""
     if named := specs.reads_or_asks(spec) or cluster.removeprefix(places.AUTO):

@@ -22,10 +22,10 @@ from explorer import sharing, stopping
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.runs import files, imported
-from explorer.runs import where as places
+from explorer.runs import place as places
 from explorer.runs.folder import RunFolder, all_folders
+from explorer.runs.place import HERE, Where
 from explorer.runs.spec import run_id
-from explorer.runs.where import HERE, Where
 from explorer.settings import ROOT, Settings
 
 DAMAGED = "damaged"  # the status of a run whose spec cannot be read: it can be deleted, or asked for again

@@ -20,13 +20,13 @@ from filelock import Timeout
 from explorer import admission, stopping
 from explorer.errors import ExplorerError, RunError
 from explorer.runs import environment, imported, part, pipeline
-from explorer.runs import where as places
+from explorer.runs import place as places
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
 from explorer.runs.interrupt import interrupted
+from explorer.runs.place import Where
 from explorer.runs.queue import leave_line, wait_for_turn
 from explorer.runs.state import Cancelled
-from explorer.runs.where import Where
 from explorer.studies import study as find_study
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from numpy.typing import ArrayLike
 
-from explorer.stats.multiple import correct
+from explorer.stats.multiple_tests import correct
 from explorer.stats.spearman import RankCorrelation, spearman, spearman_table, spearman_within
 
 

@@ -11,7 +11,7 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 from explorer.stats.mcnemar import PairedChange, mcnemar
-from explorer.stats.multiple import correct
+from explorer.stats.multiple_tests import correct
 from explorer.stats.wilcoxon import wilcoxon
 
 OVERALL = "overall"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from explorer.stats.multiple import correct
+from explorer.stats.multiple_tests import correct
 from explorer.studies import declared
 
 FAMILY, TESTS, ADJUSTED = "family", "tests", "p_adjusted"

@@ -17,7 +17,7 @@ from explorer import stopping
 from explorer.errors import ExplorerError, UsageError
 from explorer.fetch import Patience
 from explorer.resources import Resources
-from explorer.results import ending
+from explorer.results import broken_off
 from explorer.scoring.http_calls import Limits
 from explorer.settings import Settings
 from explorer.ui import visitor
@@ -65,7 +65,7 @@ def loaded_model() -> dict[str, str]:
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _resources(chosen: Settings) -> Resources:
     with contextlib.suppress(ExplorerError, OSError):
-        ending.finish(chosen)
+        broken_off.finish(chosen)
     return Resources(chosen, limits=LIVE, patience=LIVE_COUNTS, admit=visitor.admit)
 
 

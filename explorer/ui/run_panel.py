@@ -15,8 +15,8 @@ from explorer.errors import ExplorerError, UsageError
 from explorer.figures.models import model_title
 from explorer.runs import cost, pace, queue, request, slices
 from explorer.runs.folder import RunFolder
+from explorer.runs.place import HERE
 from explorer.runs.slices import Slice
-from explorer.runs.where import HERE
 from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.studies import STUDIES, study

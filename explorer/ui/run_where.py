@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from explorer.runs.where import Where, checked_place
+from explorer.runs.place import Where, checked_place
 
 
 def draw_run_where() -> None:

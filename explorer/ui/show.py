@@ -17,7 +17,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.errors import ExplorerError
-from explorer.ui import histograms, unasked
+from explorer.ui import histograms, unasked_servers
 from explorer.ui.columns import Write, as_shown, is_link, title_of, writers
 from explorer.ui.plain_text import plain as plain  # "show.plain" on every page
 
@@ -338,8 +338,8 @@ def duration(seconds: float) -> str:
 def problem(error: ExplorerError) -> None:
     """An error of ours as one sentence."""
     st.error(plain(str(error)), icon=":material/error:")
-    if isinstance(error, unasked.Unasked):
-        unasked.offer(error)
+    if isinstance(error, unasked_servers.Unasked):
+        unasked_servers.offer(error)
 
 
 @contextlib.contextmanager

@@ -7,9 +7,9 @@ from typing import Any
 
 from explorer import admission
 from explorer.errors import UsageError
+from explorer.runs import place as places
 from explorer.runs import queue, request
-from explorer.runs import where as places
-from explorer.runs.where import HERE, Where
+from explorer.runs.place import HERE, Where
 from explorer.ui import resources, visitor
 
 

@@ -16,7 +16,7 @@ from explorer.errors import ModelError
 from explorer.scoring import http, http_keys
 from explorer.ui import show
 from explorer.ui.gate.gate import PASSWORD, STAMP, Role, comes_from_here
-from explorer.ui.unasked import ALLOWED, OFFERED, Unasked, allow
+from explorer.ui.unasked_servers import ALLOWED, OFFERED, Unasked, allow
 
 # An absolute path of two parts or more; what stands after a scheme is an address.
 _FOLDER = re.compile(r"(?<![\w:/.])/[^\s/]+/|(?<!\w)[A-Za-z]:\\|~/")

@@ -254,10 +254,10 @@ def test_a_file_of_a_sweep_made_to_do_harm_counts_as_none_and_hides_no_other(set
 
 
 def test_a_delete_of_a_sweep_that_is_killed_leaves_the_sweep_with_what_is_left(settings, models, capsys, monkeypatch):
-    from explorer.results import ending
+    from explorer.results import broken_off
 
     call(capsys, *asked(models, "--sweep", "both"))
-    delete, calls = ending.delete, []
+    delete, calls = broken_off.delete, []
 
     def dying(*words):
         calls.append(1)
@@ -266,7 +266,7 @@ def test_a_delete_of_a_sweep_that_is_killed_leaves_the_sweep_with_what_is_left(s
         delete(*words)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ending, "delete", dying)
+        patch.setattr(broken_off, "delete", dying)
         assert main(["delete", "both"]) == 130
     left = {folder.run_id for folder in all_folders(settings.runs)}
     assert len(left) == 1 and left < {member.run_id for member in sweeps.find(settings, "both").members}

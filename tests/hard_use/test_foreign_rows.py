@@ -14,7 +14,7 @@ import pytest
 
 from explorer.errors import RunError
 from explorer.resources import Resources
-from explorer.results import ending
+from explorer.results import broken_off
 from explorer.rows.schema import schema_of
 from explorer.runs import share
 from explorer.runs.folder import RunFolder
@@ -99,7 +99,7 @@ def test_rows_that_do_not_belong_to_their_part_are_refused_though_every_hash_is_
     change(entries, table, do)
     path = written(tmp_path / "made.zip", with_right_hashes(entries))
     with pytest.raises(RunError, match=said) as caught:
-        ending.import_archive(path, Resources(elsewhere))
+        broken_off.import_archive(path, Resources(elsewhere))
     one_sentence(str(caught.value))
     assert not list(elsewhere.runs.iterdir())
 
@@ -111,7 +111,7 @@ def test_a_table_that_the_mark_does_not_name_is_missed(run, elsewhere, tmp_path)
     mark = json.loads(entries[done])
     entries[done] = json.dumps({**mark, "tables": [name for name in mark["tables"] if name != "scores"]}).encode()
     with pytest.raises(RunError, match="have no row in scores"):
-        ending.import_archive(written(tmp_path / "fewer.zip", with_right_hashes(entries)), Resources(elsewhere))
+        broken_off.import_archive(written(tmp_path / "fewer.zip", with_right_hashes(entries)), Resources(elsewhere))
 
 
 def test_parts_that_share_an_instance_are_refused(run, elsewhere, tmp_path):
@@ -133,13 +133,13 @@ def test_parts_that_share_an_instance_are_refused(run, elsewhere, tmp_path):
                 row["payload"] = json.dumps({**json.loads(row["payload"]), "id": old})
         entries[f"parts/{table}/{names[1]}.parquet"] = as_bytes(pa.Table.from_pylist(rows, schema=schema_of(table)))
     with pytest.raises(RunError, match="another part has"):
-        ending.import_archive(written(tmp_path / "shared.zip", with_right_hashes(entries)), Resources(elsewhere))
+        broken_off.import_archive(written(tmp_path / "shared.zip", with_right_hashes(entries)), Resources(elsewhere))
 
 
 def test_a_run_as_it_was_exported_passes(run, elsewhere, tmp_path):
     settings, folder = run
     path = written(tmp_path / "honest.zip", with_right_hashes(packed(folder, settings)))
-    back, new = ending.import_archive(path, Resources(elsewhere))
+    back, new = broken_off.import_archive(path, Resources(elsewhere))
     assert new and back.progress().status == "complete" and len(back.read("scores")) == len(folder.read("scores"))
 
 

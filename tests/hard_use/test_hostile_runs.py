@@ -19,7 +19,7 @@ import pytest
 from explorer.__main__ import main
 from explorer.errors import RunError
 from explorer.resources import Resources
-from explorer.results import archive, ending
+from explorer.results import archive, broken_off
 from explorer.results import store as stores
 from explorer.rows.schema import schema_of
 from explorer.runs import queue, share
@@ -326,7 +326,7 @@ def test_an_archive_made_to_do_harm_is_refused_and_leaves_nothing(how, run, else
     before = set(tmp_path.rglob("*"))
     path = written(tmp_path / "hostile.zip", entries)
     with pytest.raises(RunError) as caught:
-        ending.import_archive(path, Resources(elsewhere))
+        broken_off.import_archive(path, Resources(elsewhere))
     one_sentence(str(caught.value))
     left = {each for each in set(tmp_path.rglob("*")) - before if each.is_file() and each.suffix != ".lock"}
     assert left <= {path}, left
@@ -335,7 +335,7 @@ def test_an_archive_made_to_do_harm_is_refused_and_leaves_nothing(how, run, else
 def test_an_archive_of_an_earlier_version_without_hashes_still_comes_in(run, elsewhere, tmp_path):
     settings, folder = run
     path = written(tmp_path / "old.zip", without_sums(packed(folder, settings)))
-    back, new = ending.import_archive(path, Resources(elsewhere))
+    back, new = broken_off.import_archive(path, Resources(elsewhere))
     assert new and back.progress().status == "complete" and not back.damaged()
     pd.testing.assert_frame_equal(back.read("scores"), folder.read("scores"))
 
@@ -347,7 +347,7 @@ def test_a_bomb_among_the_archives_is_refused_by_what_it_unpacks_to(run, elsewhe
     path = written(tmp_path / "bomb.zip", entries)
     assert path.stat().st_size < 2 << 20
     with pytest.raises(RunError, match="unpacks to more than") as caught:
-        ending.import_archive(path, Resources(elsewhere))
+        broken_off.import_archive(path, Resources(elsewhere))
     one_sentence(str(caught.value))
     assert not list(elsewhere.runs.iterdir()) and not list(elsewhere.cache.glob("unpacking-*"))
 
@@ -361,7 +361,7 @@ def brought(here, elsewhere, folder: RunFolder, tmp_path, changes: dict[str, Any
     in_json(SPEC, **changes)(entries)
     in_json(PROGRESS, status="interrupted", total=60)(entries)
     kept = {name: data for name, data in entries.items() if not name.startswith("parts/")}
-    return ending.import_archive(written(tmp_path / "asked.zip", kept), Resources(elsewhere))[0]
+    return broken_off.import_archive(written(tmp_path / "asked.zip", kept), Resources(elsewhere))[0]
 
 
 @pytest.mark.parametrize(

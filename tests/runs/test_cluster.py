@@ -16,11 +16,11 @@ from explorer import settings as settings_module
 from explorer.resources import Resources
 from explorer.runs import bucket as buckets
 from explorer.runs import part, worker
-from explorer.runs import where as places
+from explorer.runs import place as places
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
+from explorer.runs.place import Where
 from explorer.runs.request import make_spec
-from explorer.runs.where import Where
 from tests.slow_servers import drips, serving
 
 pytestmark = pytest.mark.slow

@@ -13,13 +13,13 @@ from explorer.rows.schema import TABLES
 from explorer.stats.estimate import Estimate, Range
 from explorer.studies import STUDIES, declared, sentences
 from explorer.studies.accuracy.declared import ACCURACY
-from explorer.studies.across import ACROSS, OfRun, together
 from explorer.studies.icl import declared as icl
 from explorer.studies.memorization import declared as memorization
 from explorer.studies.ontology import declared as ontology
 from explorer.studies.perturbation import declared as perturbation
 from explorer.studies.popularity import declared as popularity
 from explorer.studies.priming import declared as priming
+from explorer.studies.runs_together import ACROSS, OfRun, together
 from explorer.studies.sentences import About, Findings
 
 COPA = About("Gemma", "COPA", "copa")

@@ -14,10 +14,10 @@ from explorer.ui import bos_note
 from explorer.ui.findings import (
     correlations as findings_correlations,
 )
-from explorer.ui.findings import data
 from explorer.ui.findings import (
     groups as findings_groups,
 )
+from explorer.ui.findings import measure_table
 from explorer.ui.findings import (
     models as findings_models,
 )
@@ -191,7 +191,7 @@ def test_single_words_are_allowed_for_where_an_index_is_here(monkeypatch, settin
     chosen = Chosen(MODEL, "starter_pairs")
     ids = ["starter_pairs/anaphor/1"]
     monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
-    assert data.unigrams(ids, chosen) is None, "no index is built here"
+    assert measure_table.unigrams(ids, chosen) is None, "no index is built here"
 
 
 def test_margins_under_different_beginning_tokens_are_told():

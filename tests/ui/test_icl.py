@@ -224,7 +224,7 @@ def test_copies_of_the_prompt_and_short_endings_are_told_apart_from_memory():
 
 def test_an_answer_is_shown_as_it_is_written_and_then_kept(open_page, runs, tiny_gpt2, monkeypatch):
     from explorer.ui.icl import lab
-    from explorer.ui.icl.telling import Telling
+    from explorer.ui.icl.answer_progress import Telling
 
     steps, written = [], []
     monkeypatch.setattr(Telling, "step", lambda self, text: steps.append(text))

@@ -12,7 +12,7 @@ from explorer.glassbox import starters
 from explorer.popularity import verbatim
 from explorer.resources import Resources
 from explorer.settings import Settings
-from explorer.stats.tpr import RATES
+from explorer.stats.true_positive_rate import RATES
 from explorer.studies.memorization import membership
 from explorer.studies.memorization.membership import JUDGED
 from explorer.ui.memorization import membership_view

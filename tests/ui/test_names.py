@@ -173,7 +173,7 @@ def test_nor_does_a_setting_of_a_run_lead_there(study, settings, cache, monkeypa
 
 def test_a_visitor_names_no_cluster(cache, monkeypatch):
     from explorer.errors import UsageError
-    from explorer.runs.where import Where
+    from explorer.runs.place import Where
 
     monkeypatch.setattr(visitor, "role", lambda: "visitor")
     monkeypatch.setenv("EXPLORER_CACHE", str(cache))

@@ -15,9 +15,9 @@ from explorer.rows.builders import finding_row
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
 from explorer.studies.accuracy.declared import ACCURACY
-from explorer.studies.across import OfRun
 from explorer.studies.popularity.declared import INDEX_IS_PRETRAINING_DATA, SPLIT
 from explorer.studies.priming.declared import PRIMING_ACCURACY, PRIMING_DELTA
+from explorer.studies.runs_together import OfRun
 from explorer.studies.sentences import About, Findings
 from explorer.ui.overview import cards, gallery
 from explorer.ui.overview.stored import Run

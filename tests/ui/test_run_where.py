@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from explorer.runs.where import Where
+from explorer.runs.place import Where
 
 
 def panel() -> None:

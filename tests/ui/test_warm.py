@@ -11,7 +11,7 @@ from pathlib import Path
 from explorer import settings as settings_module
 from explorer.settings import ROOT
 from explorer.ui import live, resources
-from explorer.ui.cockpit import warm, words
+from explorer.ui.cockpit import preloading, words
 
 
 def test_over_an_empty_cache_nothing_is_loaded(tmp_path):
@@ -35,8 +35,8 @@ def test_words_are_read_where_wordnet_is_here(tmp_path, monkeypatch, shared_sett
     place.mkdir(parents=True)
     (place / "wordnet").symlink_to(find(shared_settings))
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
-    assert warm.load() == []
-    read = words.read_words(resources.instances(warm.FIRST).instances[0], ())
+    assert preloading.load() == []
+    read = words.read_words(resources.instances(preloading.FIRST).instances[0], ())
     assert read.offered
 
 

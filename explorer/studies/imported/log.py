@@ -64,7 +64,7 @@ class Agreement:
 def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: str = "") -> StoredLog:
     """The run that holds the log; the same log again finds it. UsageError where model or benchmark cannot be told."""
     from explorer import leftovers
-    from explorer.results import ending
+    from explorer.results import broken_off
     from explorer.runs import files
     from explorer.runs.folder import RunFolder
     from explorer.runs.spec import run_id
@@ -100,7 +100,7 @@ def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: st
             new_folder.write_progress(status="complete", **progress)
             if folder.reviews.exists():
                 shutil.copyfile(folder.reviews, new_folder.reviews)
-            ending.store_finished(resources, new_folder.path, folder.path)
+            broken_off.store_finished(resources, new_folder.path, folder.path)
     return StoredLog(
         folder,
         chosen,

@@ -24,7 +24,7 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.classifiers import KINDS, classify
 from explorer.stats.estimate import Estimate
 from explorer.stats.logistic import logistic
-from explorer.stats.multiple import correct as adjust
+from explorer.stats.multiple_tests import correct as adjust
 from explorer.stats.p_values import stars
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings

@@ -21,7 +21,7 @@ from explorer.popularity.counter import Counter
 from explorer.results.store import Store
 from explorer.stats.auc import RocCurve, auc, roc_curve
 from explorer.stats.bootstrap import Bootstrapped
-from explorer.stats.tpr import RATES, TruePositives, true_positives
+from explorer.stats.true_positive_rate import RATES, TruePositives, true_positives
 from explorer.studies.memorization.rows import ATTACKS, Attack
 
 MIN_K_PLUS, RECALL, CALIBRATED = "min_k_plus", "recall", "calibrated_loss"

@@ -19,7 +19,7 @@ from explorer.scoring.http_report import SCORED, EndpointReport
 from explorer.scoring.identity import HUB_ID
 from explorer.scoring.policy import PLL, PRESETS, SEQ2SEQ
 from explorer.settings import path_of
-from explorer.ui import inventory, layout, links, live, resources, show, unasked, visitor
+from explorer.ui import inventory, layout, links, live, resources, show, unasked_servers, visitor
 
 FOLDER, HUB, ENDPOINT = WAYS = ("A folder", "From the Hugging Face hub", "An endpoint")
 LARGEST = 6_000_000_000  # bytes of the weights that a test loads without being asked again
@@ -220,7 +220,7 @@ def _against(name: str, offer: Offer) -> str:
 def _endpoint(name: str) -> Tested:
     settings = resources.settings()
     http.from_name(name, settings)  # an error where it is no address of a server with a model
-    unasked.allow(name)  # whoever types an address and presses Test has said yes to its server
+    unasked_servers.allow(name)  # whoever types an address and presses Test has said yes to its server
     endpoint = resources.resources().endpoint(name)
     report = http_report.report(endpoint)
     lines = [*_answered(report), ("Cost", _cost(name)), ("Key", _key(name))]

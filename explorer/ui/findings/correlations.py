@@ -13,10 +13,10 @@ from explorer.results.measures import MEASURES
 from explorer.stats.correlation_table import correlation_table
 from explorer.stats.residual_ranks import residual_ranks
 from explorer.studies.declared import shared_number
-from explorer.ui import behind, corpus_mark, layout, links, show
+from explorer.ui import corpus_mark, instances_behind, layout, links, show
 from explorer.ui.columns import count_column, link_column, name_column, number_column, p_column, text_column
-from explorer.ui.findings import data
-from explorer.ui.findings.data import Gathered
+from explorer.ui.findings import measure_table
+from explorer.ui.findings.measure_table import Gathered
 from explorer.ui.layout import Chosen
 
 WAYS = ["Pooled", "Within groups"]
@@ -38,7 +38,7 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     if len(names) < 2:
         nothing_to_compare(chosen, gathered)
         return
-    lengths = data.lengths(gathered, chosen)
+    lengths = measure_table.lengths(gathered, chosen)
     way, size, allow, frequency = _pickers(gathered, has_lengths=lengths is not None)
     runs = {name: str(source["run_id"]) for name, source in gathered.sources.items()}
     table = gathered.table if lengths is None else gathered.table.assign(_length=lengths)
@@ -46,7 +46,7 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     within = way == WAYS[1]
     measured = table[["instance_id", "grp", *names]]
     controls = {"length": table["_length"]} if allow else {}
-    counted = data.unigrams(list(table["instance_id"]), chosen) if frequency else None
+    counted = measure_table.unigrams(list(table["instance_id"]), chosen) if frequency else None
     if counted is not None and counted.nunique() > 1:
         controls["frequency of single words"] = table["instance_id"].map(counted)
     if controls:
@@ -65,7 +65,7 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
         alt=f"Spearman correlations of {len(names)} measures, {way.lower()}",
         on_select="rerun",
     )
-    _links(behind.picked(answer), names, chosen, gathered)
+    _links(instances_behind.picked(answer), names, chosen, gathered)
     frequency_note = (
         " The frequency of single words is not allowed for: no index is built here."
         if frequency and counted is None
@@ -162,7 +162,7 @@ def _links(picked: Sequence[str], names: Sequence[str], chosen: Chosen, gathered
 
 def _index_mark(gathered: Gathered) -> str:
     """The mark of counts from an index that is not the model's data, where a measure is of such counts."""
-    marked = [name for name in gathered.measures if data.mark_of(gathered, name)]
+    marked = [name for name in gathered.measures if measure_table.mark_of(gathered, name)]
     return f" {corpus_mark.MEANING}: {', '.join(MEASURES[name].title for name in marked)}." if marked else ""
 
 
@@ -268,7 +268,7 @@ def _sources(gathered: Gathered, chosen: Chosen) -> None:
     if drawer.open:
         with drawer:
             show.table(
-                data.sources_table(gathered),
+                measure_table.sources_table(gathered),
                 "sources of measures",
                 columns={
                     "measure": text_column("Measure", width="medium"),

@@ -11,9 +11,9 @@ from explorer.results.measures import MEASURES
 from explorer.stats.between_groups import GroupDifference, between_groups
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import drawn_from_enough
-from explorer.ui import behind, layout, links, show
+from explorer.ui import instances_behind, layout, links, show
 from explorer.ui.columns import count_column, group_column, link_column, number_column
-from explorer.ui.findings.data import Gathered
+from explorer.ui.findings.measure_table import Gathered
 from explorer.ui.layout import Chosen
 
 BY = {"group": "grp", "phenomenon": "phenomenon", "field": "field"}
@@ -55,9 +55,9 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
         f"More means: {MEASURES[name].direction}. Intervals are over the instances of a {by}. Click a dot to see its "
         "instances."
     )
-    if picked := behind.picked(answer):
+    if picked := instances_behind.picked(answer):
         rows = table[table[BY[by]].isin(picked)][["instance_id", "grp", name]]
-        behind.draw_instances(
+        instances_behind.draw_instances(
             rows.sort_values(name, ascending=False), chosen, f"instances {name}",
             {name: number_column(MEASURES[name].title)}, key="group",
             title=f"{len(rows):,} instances of {', '.join(map(display.words, picked))}", suggestion=" ".join(picked),

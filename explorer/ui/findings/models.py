@@ -10,7 +10,7 @@ from explorer.figures.comparison import groups_of_two_runs
 from explorer.results import queries, queries_findings
 from explorer.results.measures import SCORED
 from explorer.stats.paired_groups import OVERALL, compare_groups
-from explorer.ui import bos_note, layout, links, resources, run_names, show, undecided
+from explorer.ui import bos_note, layout, links, resources, run_names, show, undecided_verdicts
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -60,7 +60,7 @@ def draw_findings_models(chosen: Chosen) -> None:
             key="two_models",
             alt=f"Accuracy of both models, {by} by {by}",
         )
-    undecided.draw_undecided_note([first, second])
+    undecided_verdicts.draw_undecided_note([first, second])
     bos_note.draw_policy_note([first, second], dict(zip((first, second), names, strict=True)))
     _overall(rows.iloc[0], names)
     show.note(

@@ -13,10 +13,10 @@ from explorer.results.measures import MEASURES
 from explorer.runs.slices import Slice
 from explorer.stats.spearman import RankCorrelation, spearman, spearman_within
 from explorer.studies.declared import shared_number
-from explorer.ui import behind, links, show, slices, texts
+from explorer.ui import instances_behind, links, show, slices, texts
 from explorer.ui.columns import count_column, group_column, number_column
-from explorer.ui.findings import correlations, data
-from explorer.ui.findings.data import Gathered
+from explorer.ui.findings import correlations, measure_table
+from explorer.ui.findings.measure_table import Gathered
 from explorer.ui.layout import Chosen
 from explorer.ui.scored_options import verdict_of
 
@@ -91,7 +91,7 @@ def _items(gathered: Gathered, x: str, y: str, group: str) -> pd.DataFrame:
     table = gathered.table
     table = table[table[x].notna() & table[y].notna() & (table["grp"].eq(group) if group else True)]
     verdicts = table["correct"].map(verdict_of) if "correct" in table else pd.Series("", index=table.index)
-    shown = table[data.ABOUT].assign(x=table[x], y=table[y], verdict=verdicts.replace("none", "no verdict"))
+    shown = table[measure_table.ABOUT].assign(x=table[x], y=table[y], verdict=verdicts.replace("none", "no verdict"))
     return shown.reset_index(drop=True)
 
 
@@ -151,7 +151,7 @@ def _picked(shown: pd.DataFrame, answer: Any, x: str, y: str, chosen: Chosen) ->
     }
     if (picked_rows["verdict"] == "").all():
         columns.pop("verdict")
-    behind.draw_instances(
+    instances_behind.draw_instances(
         picked_rows.drop(columns=["text"]), chosen, f"instances {x} {y}", columns, key="scatter",
         title=f"{len(picked_rows):,} picked instances" if rows else "Instances", suggestion=f"{x} and {y}",
     )  # fmt: skip

@@ -24,8 +24,8 @@ from explorer.studies.judged import Judgment
 from explorer.ui import layout, links, live, resources, show, texts
 from explorer.ui.columns import check_column, nats_column
 from explorer.ui.icl import run
+from explorer.ui.icl.answer_progress import Telling
 from explorer.ui.icl.review import diff_html
-from explorer.ui.icl.telling import Telling
 from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
 from explorer.variants.demonstrations import Pieces

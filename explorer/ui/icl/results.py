@@ -14,7 +14,7 @@ from explorer.finding import Finding
 from explorer.studies.icl import declared
 from explorer.studies.icl import published as icl_published
 from explorer.studies.icl import queries as icl_queries
-from explorer.ui import behind, conclusions, links, resources, show, slices
+from explorer.ui import conclusions, instances_behind, links, resources, show, slices
 from explorer.ui.columns import (
     check_column,
     count_column,
@@ -66,7 +66,7 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
         + (" Click a dot to see its completions." if table is not None else "")
     )
     if table is not None:
-        _behind(table, behind.picked(answer), chosen)
+        _behind(table, instances_behind.picked(answer), chosen)
     _numbers(of_source, accuracy, kind)
     _skipped(run_id)
     _correlations(run_id, source, chosen.benchmark, of_source, accuracy)

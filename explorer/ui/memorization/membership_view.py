@@ -14,7 +14,7 @@ from explorer.figures.low_rates import low_rates
 from explorer.glassbox import starters
 from explorer.popularity import indexes, verbatim
 from explorer.records import Instance
-from explorer.stats.tpr import RATES
+from explorer.stats.true_positive_rate import RATES
 from explorer.studies.memorization import membership
 from explorer.studies.memorization import queries as memorization_queries
 from explorer.studies.memorization.membership import JUDGED, AttackResult

@@ -20,7 +20,7 @@ from explorer.studies.memorization import declared, published
 from explorer.studies.memorization import queries as memorization_queries
 from explorer.studies.memorization.rows import ATTACKS
 from explorer.studies.popularity.groups import members_of, title_of
-from explorer.ui import behind, conclusions, layout, links, resources, show, slices, texts, undecided
+from explorer.ui import conclusions, instances_behind, layout, links, resources, show, slices, texts, undecided_verdicts
 from explorer.ui.columns import (
     count_column,
     number_column,
@@ -124,7 +124,7 @@ def scores(run_id: str, group: str, attack: str, chosen: Chosen, slice_picked: S
     two = items.dropna(subset=["other"])
     show.says(_right_looks_seen(two, attack) if len(two) else "")
     picked = _figure(run_id, group, attack, items, two, chosen)
-    undecided.draw_undecided_note([run_id])
+    undecided_verdicts.draw_undecided_note([run_id])
     _draw_instances_behind(items, attack, picked, chosen)
     _means(findings, run_id)
     _neighbours(run_id)
@@ -164,7 +164,7 @@ def _figure(
             f"{below} the line the right text looks more like a seen one. Click a dot, or draw a box around some, to "
             f"see the instances.{how_many_drawn}"
         )
-        return behind.picked(answer)
+        return instances_behind.picked(answer)
     if len(items):
         show.chart(
             one_score({str(name): dots["own"].tolist() for name, dots in items.groupby("verdict")}, _title(attack)),
@@ -182,12 +182,12 @@ def _draw_instances_behind(items: pd.DataFrame, attack: str, picked: list[str] |
     if picked:
         rows = items[items["instance_id"].isin(picked)]
         title = f"{len(rows):,} picked instances"
-        behind.draw_instances(rows, chosen, f"picked by {attack}", columns, key="picked", title=title)
+        instances_behind.draw_instances(rows, chosen, f"picked by {attack}", columns, key="picked", title=title)
         return
     drawer = st.expander("Instances that look most like seen ones", key=f"seen:{attack}")
     with drawer:
         strongest = items.sort_values("own", ascending=ATTACKS[attack].seen == "low").head(100)
-        behind.draw_instances(strongest, chosen, f"most like seen {attack}", columns, key="seen")
+        instances_behind.draw_instances(strongest, chosen, f"most like seen {attack}", columns, key="seen")
 
 
 def _means(findings: pd.DataFrame, run_id: str) -> None:

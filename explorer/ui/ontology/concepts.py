@@ -8,7 +8,7 @@ import pandas as pd
 
 from explorer import numbers
 from explorer.studies.ontology import queries as ontology_queries
-from explorer.ui import behind, resources
+from explorer.ui import instances_behind, resources
 from explorer.ui.columns import check_column, count_column, nats_column, number_column, saying_something, share_column
 from explorer.ui.layout import Chosen
 
@@ -32,7 +32,7 @@ def draw_concepts(run_id: str, picked: list[str], chosen: Chosen) -> None:
     }
     rows = rows.assign(given=rows["correct"] == 1)
     named = ", ".join(map(str, buckets))
-    behind.draw_instances(
+    instances_behind.draw_instances(
         rows, chosen, "concepts of a bucket", saying_something(rows, columns), key="bucket",
         title=f"{len(rows):,} concepts of popularity bucket {named}", suggestion=f"bucket {named}", page="Ontologies",
         also={"view": "Concept inspector"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from explorer.ui import behind, show
+from explorer.ui import instances_behind, show
 from explorer.ui.columns import count_column, nats_column, number_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology.concepts import draw_concepts
@@ -37,7 +37,7 @@ def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> 
         "the whole ontology. Some IDs are likely after any label; what a label adds is the log P of an ID after it, "
         "less that after a label that says nothing. Click a dot to see its concepts."
     )
-    draw_concepts(run_id, behind.picked(answer), chosen)
+    draw_concepts(run_id, instances_behind.picked(answer), chosen)
     with st.expander("log P, rank, and the numbers", key="ontology:knowledge"):
         show.chart(by_bucket([("log P", scored, "gold_logprob")], "log P of the right ID (nats)"),
                    key="ontology gold logprob", alt="Log-probability of the right id in each bucket")  # fmt: skip

@@ -9,7 +9,7 @@ import streamlit as st
 from explorer.figures.models import model_colors
 from explorer.results import queries
 from explorer.studies.ontology import queries as ontology_queries
-from explorer.ui import behind, layout, links, resources, show
+from explorer.ui import instances_behind, layout, links, resources, show
 from explorer.ui.columns import count_column, number_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology.concepts import draw_concepts
@@ -61,7 +61,7 @@ def draw_ontology_popularity(
             "A dot a bucket of equally many distinct web counts (the paper's figure 2a)."
             + (" Click one to see its concepts." if has_rows else "")
         )
-        draw_concepts(run_id, behind.picked(answer), chosen)
+        draw_concepts(run_id, instances_behind.picked(answer), chosen)
     else:
         show.note("No right ID in any bucket, so that there is no curve of accuracy.")
     with st.expander("Buckets: their sizes, accuracy by bucket, repeated answers", key="ontology:buckets"):

@@ -12,11 +12,11 @@ from explorer.figures.small import Curve, Dot, small_curves, small_dots
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import wilson
 from explorer.studies import sentences
-from explorer.studies.across import OfRun, Together, gives_ids, together
 from explorer.studies.calibration import doses
 from explorer.studies.icl.declared import REPLICATION
 from explorer.studies.ontology import declared as ontology
 from explorer.studies.priming.declared import PRIMING_ACCURACY
+from explorer.studies.runs_together import OfRun, Together, gives_ids, together
 from explorer.studies.sentences import OVER_SUITES, OVERALL, Stored
 
 FEW_PLACES = 7  # that a lower axis names each

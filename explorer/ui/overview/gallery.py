@@ -10,7 +10,7 @@ import streamlit as st
 
 from explorer.figures.models import model_colors
 from explorer.studies import STUDIES
-from explorer.studies.across import OfRun
+from explorer.studies.runs_together import OfRun
 from explorer.ui import layout, links, show
 from explorer.ui.overview import cards, planted, stored
 from explorer.ui.overview.cards import Card

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.results import queries_overview
 from explorer.scoring import catalog, suites
-from explorer.studies.across import OfRun
+from explorer.studies.runs_together import OfRun
 from explorer.studies.sentences import Findings
 from explorer.ui import conclusions, resources
 

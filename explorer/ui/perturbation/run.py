@@ -14,9 +14,9 @@ from explorer.stats.two_estimates import difference
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import title_of
 from explorer.ui import (
-    behind,
     conclusions,
     corpus_mark,
+    instances_behind,
     layout,
     links,
     resources,
@@ -24,7 +24,7 @@ from explorer.ui import (
     show,
     slices,
     texts,
-    undecided,
+    undecided_verdicts,
 )
 from explorer.ui.columns import count_column, number_column, share_column, text_column
 from explorer.ui.layout import Chosen
@@ -65,7 +65,7 @@ def _run(run_id: str, pos: str, slice_picked: slices.Slice | None, settings: dic
     items = slices.rows_of_slice(resources.ask_store(perturbation_queries.outcomes, run_id, pos), slice_picked)
     items = items.assign(fate=fates_of(items))
     picked = _figure(run_id, pos, items, chosen)
-    undecided.draw_undecided_note([run_id])
+    undecided_verdicts.draw_undecided_note([run_id])
     pairs.draw_perturbation_pairs(run_id, pos, chosen, picked)
     if picked:
         slices.offer(picked, chosen.benchmark, f"picked {pos}", f"pairs:{pos}")
@@ -134,7 +134,7 @@ def _figure(run_id: str, pos: str, items: pd.DataFrame, chosen: Chosen) -> list[
             else ""
         )
     )
-    return behind.picked(answer)
+    return instances_behind.picked(answer)
 
 
 def _sample(with_margins: pd.DataFrame) -> pd.DataFrame:
@@ -165,7 +165,7 @@ def _list(items: pd.DataFrame, pos: str, chosen: Chosen) -> None:
             "margin_after": number_column("After", 2),
             "moved": number_column("Moved", 2, "after less before", signed=True),
         }
-        behind.draw_instances(
+        instances_behind.draw_instances(
             rows.drop(columns=["edit"]), chosen, f"outcomes {pos}", columns, key=f"outcomes:{pos}",
             suggestion=f"swapped {pos}",
         )  # fmt: skip

@@ -13,12 +13,12 @@ import streamlit as st
 from explorer import display, numbers
 from explorer.popularity.tasks import TASKS
 from explorer.scoring import suites
-from explorer.stats.multiple import correct as adjust
+from explorer.stats.multiple_tests import correct as adjust
 from explorer.studies import published
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import kind_of, title_of
 from explorer.studies.published_figures import Printed
-from explorer.ui import behind, inventory, layout, resources, show, undecided
+from explorer.ui import instances_behind, inventory, layout, resources, show, undecided_verdicts
 from explorer.ui.columns import count_column, number_column, p_column, saying_something, text_column
 from explorer.ui.perturbation.figure_margins import changes_beside_the_paper
 from explorer.ui.popularity.figure_dumbbells import CERTAIN, dumbbells
@@ -64,8 +64,8 @@ def draw_perturbation_tables(pos: str) -> None:
         + ("" if pos == "NV" else " (nouns and verbs together)")
         + ", is below 0.05. Click a dot to go to its instances."
     )
-    _links(of_setting, behind.picked(answer), pos)
-    undecided.draw_undecided_note(list(of_setting["run_id"]))
+    _links(of_setting, instances_behind.picked(answer), pos)
+    undecided_verdicts.draw_undecided_note(list(of_setting["run_id"]))
     _changes(of_setting, pos)
     random_draws = table_rows(every[is_careful & every["draws_change"].notna()], fields)
     _beside_the_paper(of_setting, random_draws[random_draws["setting"] == pos], loose[loose["setting"] == pos], pos)

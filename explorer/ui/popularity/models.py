@@ -12,7 +12,7 @@ from explorer.popularity.tasks import TASKS
 from explorer.scoring import suites
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.groups import kind_of
-from explorer.ui import behind, corpus_mark, inventory, layout, resources, show
+from explorer.ui import corpus_mark, instances_behind, inventory, layout, resources, show
 from explorer.ui.columns import count_column, p_column, points_column, share_column, text_column
 from explorer.ui.popularity.figure_dumbbells import certain, dumbbells
 
@@ -42,7 +42,7 @@ def draw_popularity_models() -> None:
         "popularity. A thick line: the difference is beyond chance, by the 95% interval over paradigms where items "
         "share them, else by Fisher's exact p below 0.05. Click a dot to go to its instances."
     )
-    _links(halves, behind.picked(answer))
+    _links(halves, instances_behind.picked(answer))
     if not halves["pretraining"].all():
         show.note(f"{corpus_mark.MEANING}: {', '.join(dict.fromkeys(halves.loc[~halves['pretraining'], 'model']))}.")
     _table(halves)

@@ -19,7 +19,17 @@ from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.declared import SPLIT
 from explorer.studies.popularity.findings import chance_curve
 from explorer.studies.popularity.groups import members_of, title_of
-from explorer.ui import behind, conclusions, corpus_mark, layout, links, resources, show, slices, undecided
+from explorer.ui import (
+    conclusions,
+    corpus_mark,
+    instances_behind,
+    layout,
+    links,
+    resources,
+    show,
+    slices,
+    undecided_verdicts,
+)
 from explorer.ui.columns import number_column, share_column
 from explorer.ui.instance.corpus_note import corpus_note
 from explorer.ui.layout import Chosen
@@ -105,11 +115,11 @@ def _group(run_id: str, group: str, broadest: str, chosen: Chosen, slice_picked:
         n=int(bins["n"].sum()),
     )  # fmt: skip
     show.note("Click a dot to see its instances.")
-    _draw_instances_behind(items, column, bins, behind.picked(answer), chosen)
+    _draw_instances_behind(items, column, bins, instances_behind.picked(answer), chosen)
     if not slice_picked:
         _numbers(findings)
         _left_out(run_id, findings)
-    undecided.draw_undecided_note([run_id])
+    undecided_verdicts.draw_undecided_note([run_id])
 
 
 def _counts_in_words(row: pd.Series) -> str:
@@ -322,7 +332,7 @@ def _list(rows: pd.DataFrame, chosen: Chosen, name: str, key: str, title: str = 
     if rows["ips_others"].isna().all():
         columns = {name: kind for name, kind in columns.items() if name not in ("ips_others", "relative_difference")}
     rows = rows.assign(verdict=[verdict_of(float(value)) for value in rows["correct"]])
-    behind.draw_instances(rows, chosen, name, columns, key=key, title=title, suggestion=f"popularity {key}")
+    instances_behind.draw_instances(rows, chosen, name, columns, key=key, title=title, suggestion=f"popularity {key}")
 
 
 def _detail(row: pd.Series) -> dict[str, Any]:

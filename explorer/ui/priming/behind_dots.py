@@ -6,7 +6,7 @@ import pandas as pd
 
 from explorer import numbers
 from explorer.studies.priming import queries as priming_queries
-from explorer.ui import behind, resources
+from explorer.ui import instances_behind, resources
 from explorer.ui.columns import number_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming.figure_curves import LOOKS, name_of
@@ -47,7 +47,7 @@ def draw_pairs(run_id: str, picked: list[str], chosen: Chosen, *, group: str = "
     if len(titles) > 1:
         columns["context"] = "After what"
     of = f" of {group.replace('_', ' ')}" if group else ""
-    behind.draw_instances(
+    instances_behind.draw_instances(
         rows, chosen, "primed pairs", columns, key="primed", title=f"{len(rows):,} pairs{of} after {', '.join(titles)}",
         suggestion=" ".join(["primed", group, picked[0].replace("|", " ")]),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from explorer.finding import Finding
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.findings import COLLAPSED, MEAN, OVERALL, PAPER, REACHING
-from explorer.ui import behind, conclusions, links, resources, show
+from explorer.ui import conclusions, instances_behind, links, resources, show
 from explorer.ui import layout as frame
 from explorer.ui.columns import count_column, group_column, number_column, text_column
 from explorer.ui.layout import Chosen
@@ -117,7 +117,7 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     if ideal:
         show.note("Accuracy is here the share of pairs whose less stereotypical sentence is preferred; ideal is 50%.")
     group = key if key not in GROUP_NAMES and not key.startswith("phenomenon:") and layout != SMALL else ""
-    draw_pairs(run_id, behind.picked(answer), chosen, group=group)
+    draw_pairs(run_id, instances_behind.picked(answer), chosen, group=group)
     _numbers(panels, run_id, measure)
     _ended(run_id)
 

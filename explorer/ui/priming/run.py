@@ -9,7 +9,7 @@ import streamlit as st
 
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
-from explorer.ui import layout, resources, show, undecided
+from explorer.ui import layout, resources, show, undecided_verdicts
 from explorer.ui.layout import Chosen
 
 
@@ -21,7 +21,7 @@ def pick(chosen: Chosen) -> str:
 def draw_run_remarks(run_id: str) -> None:
     """What a reader should know about a run, under what it shows."""
     _remarks(run_id)
-    undecided.draw_undecided_note([run_id])
+    undecided_verdicts.draw_undecided_note([run_id])
 
 
 def runs_of_other_models(chosen: Chosen, run_id: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from explorer import display
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import MEAN, before_and_after, unacceptable_table
-from explorer.ui import behind, links, resources, show
+from explorer.ui import instances_behind, links, resources, show
 from explorer.ui.columns import count_column, group_column, points_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming.behind_dots import draw_pairs
@@ -47,7 +47,7 @@ def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
     if many > 2 * ENDS:
         show.note(f"The {ENDS} highest and the {ENDS} lowest of {many} suites (tables 1 and 2 of the paper).")
     show.note("Lines are the standard deviation over lengths, no interval. Click a dot to see the pairs of its suite.")
-    for suite in behind.picked(answer)[:1]:
+    for suite in instances_behind.picked(answer)[:1]:
         draw_pairs(run_id, [condition], chosen, group=suite)
     drawer = st.expander("Every suite", key="suites:all", on_change="rerun")
     if drawer.open:

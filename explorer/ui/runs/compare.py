@@ -21,12 +21,12 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate, drawn_from_enough
 from explorer.stats.gaps import ties_wrong
 from explorer.stats.mcnemar import mcnemar
-from explorer.stats.multiple import correct
+from explorer.stats.multiple_tests import correct
 from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import proportion
 from explorer.studies import STUDIES, declared
 from explorer.studies.families import families_of
-from explorer.ui import bos_note, instance_list, layout, links, resources, run_names, show, undecided
+from explorer.ui import bos_note, instance_list, layout, links, resources, run_names, show, undecided_verdicts
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -179,7 +179,7 @@ def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     if several > MOST_ROWS:
         remarks.append(f"shown are the {MOST_ROWS} of {several} rows in which the runs lie widest apart")
     show.note("; ".join(remarks) + ".")
-    undecided.draw_undecided_note(ids)
+    undecided_verdicts.draw_undecided_note(ids)
     st.subheader("Pair by pair", anchor=False)
     show.table(
         pairs,

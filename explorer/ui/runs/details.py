@@ -18,16 +18,16 @@ from explorer.figures.margins import margin_histogram
 from explorer.figures.models import model_title
 from explorer.figures.runs import dots_of_runs
 from explorer.finding import Finding
-from explorer.results import archive, ending, queries
+from explorer.results import archive, broken_off, queries
 from explorer.results import store as stores
 from explorer.results.packed_run import PackedRun, Run
 from explorer.runs import imported, queue
-from explorer.runs import where as places
+from explorer.runs import place as places
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.studies import declared, many_tests
 from explorer.studies.accuracy import declared as accuracy
-from explorer.ui import layout, links, progress, resources, show, starting, undecided
+from explorer.ui import layout, links, progress, resources, show, starting, undecided_verdicts
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -170,7 +170,7 @@ def _findings(run: RunInfo) -> None:
         if overall["finding"].isin(list(CORRELATIONS)).any():
             _ratings(run)
             return
-        undecided.draw_undecided_note([run.run_id])
+        undecided_verdicts.draw_undecided_note([run.run_id])
         seeds.draw_over_seeds(run.study, seeds.siblings([run.run_id]), accuracy.ACCURACY.name)
         groups = resources.ask_store(queries.accuracy_by_group, run.run_id)
         items = resources.ask_store(queries.items, run.run_id)
@@ -356,7 +356,7 @@ def _resume(run_id: str) -> None:
 def _delete(run_id: str) -> None:
     def delete() -> None:
         settings = resources.settings()
-        ending.delete(settings, RunFolder.find(settings.runs, run_id))
+        broken_off.delete(settings, RunFolder.find(settings.runs, run_id))
 
     _run_step(delete)
 

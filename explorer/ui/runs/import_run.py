@@ -12,7 +12,7 @@ import streamlit as st
 
 from explorer import logs
 from explorer.errors import ExplorerError
-from explorer.results import archive, ending
+from explorer.results import archive, broken_off
 from explorer.studies.imported import log as imported_log
 from explorer.ui import layout, resources, show
 
@@ -55,7 +55,7 @@ def _bring(uploads: Sequence[Any], model: str) -> list[str]:
 
 def _import_one(path: Path, model: str) -> list[str]:
     if archive.is_run(path) or path.suffix == ".zip":  # logs come as no .zip, so a broken one is a run's
-        folder, new = ending.import_archive(path, resources.resources())
+        folder, new = broken_off.import_archive(path, resources.resources())
         return [f"{path.name}: {'the run' if new else 'here already:'} {folder.run_id}"]
     log = logs.read(path)
     stored_log = imported_log.import_log(log, resources.resources(), model=model.strip())

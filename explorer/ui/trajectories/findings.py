@@ -19,10 +19,10 @@ from explorer.studies.trajectories import planted, table, words
 from explorer.studies.trajectories.lines import AXES, Along, Line, Stop
 from explorer.studies.trajectories.readings import Point, Reading
 from explorer.studies.trajectories.table import Traced
-from explorer.ui import behind, instance_list, layout, links, page_list, resources, run_names, show
+from explorer.ui import instance_list, instances_behind, layout, links, page_list, resources, run_names, show
 from explorer.ui.columns import count_column, id_column, name_column, size_column, text_column, unit_column
 from explorer.ui.layout import Chosen
-from explorer.ui.trajectories import empty, naming
+from explorer.ui.trajectories import naming, no_lines
 from explorer.ui.trajectories.figure_lines import Axis, DrawnLine, trajectory
 
 MOST = 8  # lines in a figure
@@ -34,10 +34,10 @@ def draw_findings(chosen: Chosen, row: Any) -> None:
     """The pickers (that of the axis in `row`), what the lines say, the figure, and what is behind a dot."""
     with row:
         along = pick_along()
-    known = empty.lines_now()[along]
+    known = no_lines.lines_now()[along]
     of_study, of_reading, on = st.columns([2, 3, 3])
     study, benchmark = _pick_runs(chosen, [(study, benchmark) for study, benchmark, _ in known], of_study, on)
-    lines, left_out = empty.lines_of(study, benchmark, along)
+    lines, left_out = no_lines.lines_of(study, benchmark, along)
     lines = pick_asked(lines, chosen)
     with of_reading:
         reading = _pick_reading(table.readings_of(resources.ask_shared, study, benchmark, lines))
@@ -71,7 +71,7 @@ def draw_findings(chosen: Chosen, row: Any) -> None:
             )
         )
     )
-    _draw_runs_behind(lines, behind.picked(answer), study, benchmark, along)
+    _draw_runs_behind(lines, instances_behind.picked(answer), study, benchmark, along)
     _numbers(traced, names, reading, along)
 
 
@@ -85,7 +85,7 @@ def _planted(benchmark: str, run_ids: tuple[str, ...], measure: str, dose: int) 
 
 def pick_along() -> Along:
     """The axis; only those along which any runs lie."""
-    lines = empty.lines_now()
+    lines = no_lines.lines_now()
     options = [along for along in AXES if lines[along]]
     picked = links.pick(
         st.segmented_control, "Along", "along", options, default=options[0], required=True,
@@ -280,7 +280,7 @@ def _of_stop(line: Line, place: int, study: str, benchmark: str, along: Along) -
     for outcome, title in (("only the second", "newly right"), ("only the first", "lost")):
         rows = changed[changed["outcome"] == outcome]
         if len(rows):
-            behind.draw_instances(
+            instances_behind.draw_instances(
                 rows[["instance_id", "grp", "margin_a", "margin_b"]],
                 Chosen(stop.model, benchmark),
                 f"{title} after {words.stop_in_words(stop, along)}",

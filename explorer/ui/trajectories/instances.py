@@ -15,7 +15,7 @@ from explorer.studies.trajectories import learned as learning
 from explorer.studies.trajectories.judged import Popularity
 from explorer.studies.trajectories.learned import Earlier, Learned
 from explorer.studies.trajectories.lines import Line
-from explorer.ui import behind, links, resources, run_names, show
+from explorer.ui import instances_behind, links, resources, run_names, show
 from explorer.ui.columns import count_column, number_column, share_column, size_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.trajectories import findings, naming
@@ -73,7 +73,7 @@ def draw_learned(chosen: Chosen, runs: pd.DataFrame) -> None:
             )
         )
     )
-    _draw_instances_behind(learned, groups, popularity, line, benchmark, behind.picked(answer))
+    _draw_instances_behind(learned, groups, popularity, line, benchmark, instances_behind.picked(answer))
     _numbers(shares, line)
 
 
@@ -169,7 +169,7 @@ def _draw_instances_behind(
         if popularity:
             rows = rows.assign(popularity=rows["instance_id"].map(popularity.values))
             columns = {"popularity": number_column("Popularity", help=popularity.title)}
-        behind.draw_instances(
+        instances_behind.draw_instances(
             rows[["instance_id", "grp", *columns]],
             Chosen(stop.model, benchmark),
             f"learned after {words.stop_in_words(stop, judged.along_of(line))}",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from explorer import settings as settings_module
 from explorer.runs import slices
-from explorer.ui import behind
+from explorer.ui import instances_behind
 
 
 def test_what_was_picked_is_read_once_each():
     points = [{"customdata": [3, "hover"]}, {"customdata": ["4"]}, {"customdata": [3, "hover"]}, {}]
-    assert behind.picked({"selection": {"points": points}}) == ["3", "4"]
-    assert behind.picked({"selection": {"points": points}}, 1) == ["hover"]
-    assert behind.picked(None) == []
+    assert instances_behind.picked({"selection": {"points": points}}) == ["3", "4"]
+    assert instances_behind.picked({"selection": {"points": points}}, 1) == ["hover"]
+    assert instances_behind.picked(None) == []
 
 
 def test_a_slice_narrows_the_popularity_page_and_stands_in_the_address(open_page, everything, monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
-from explorer.stats.tpr import true_positives
+from explorer.stats.true_positive_rate import true_positives
 
 
 def test_true_positives_by_hand():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.stats.multiple import correct
+from explorer.stats.multiple_tests import correct
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -10,9 +10,10 @@ import pytest
 from explorer.__main__ import main
 from explorer.errors import UsageError
 from explorer.records import RunSpec
-from explorer.runs import bucket, where
+from explorer.runs import bucket
+from explorer.runs import place as where
 from explorer.runs.folder import RunFolder
-from explorer.runs.where import HERE, RAY, Where
+from explorer.runs.place import HERE, RAY, Where
 from explorer.settings import ROOT
 
 SPEC = RunSpec("accuracy", 1, "toy", "pairs")

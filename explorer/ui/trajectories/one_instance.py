@@ -15,7 +15,7 @@ from explorer.studies.trajectories import judged, queries, words
 from explorer.studies.trajectories import learned as learning
 from explorer.studies.trajectories.learned import Learned
 from explorer.studies.trajectories.lines import Line, Stop
-from explorer.ui import behind, instance_list, layout, links, resources, show, texts
+from explorer.ui import instance_list, instances_behind, layout, links, resources, show, texts
 from explorer.ui.columns import count_column, name_column, nats_column, share_column, size_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.trajectories import findings, instances, naming
@@ -56,7 +56,7 @@ def draw_one(chosen: Chosen, runs: pd.DataFrame) -> None:
         "right. The line across marks where it was learned. Click a dot to see that checkpoint at work. "
         + naming.ends_apart(shown)
     )
-    _draw_runs_behind(shown, behind.picked(answer), benchmark, instance_id)
+    _draw_runs_behind(shown, instances_behind.picked(answer), benchmark, instance_id)
     _numbers(shown, traces)
 
 
