@@ -50,6 +50,10 @@ class Where:
         return finding_row(finding, self.group, estimate, factors={**self.factors, **(factors or {})}, detail=defined)
 
 
+# "Popular instances are answered better" is asked four ways, each with its weakness: two halves by the median (throws
+# away how far a score is from it), the same by ranks where many scores tie (the halves then depend on a seed), a slope
+# (takes log odds for a straight line), the AUC (needs neither cut nor line, but has no unit of accuracy). Where they
+# agree the way of asking is not what made the finding.
 def compare(
     findings: SplitFindings,
     group: str,

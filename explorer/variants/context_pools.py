@@ -123,6 +123,14 @@ def make_pools(instances: Iterable[Instance], unrelated: Sequence[str] = ()) -> 
     )
 
 
+# For an item of the suite `anaphor_gender` (phenomenon anaphor agreement):
+#
+#     matched_acceptable        the right sentences of anaphor_gender
+#     matched_unacceptable      the wrong sentences of anaphor_gender
+#     mismatched_acceptable     the right sentences of all other suites; with other_phenomenon not of anaphor_number
+#     unrelated                 sentences of another source, in a fixed order
+#
+# The item's own two sentences are in its suite's pool, too; who draws from the pool leaves them out.
 def candidates(pools: Pools, suite: str, condition: str, *, other_phenomenon: bool = False) -> tuple[Sentence, ...]:
     """What a context of a condition is drawn from, for an item of a suite.
 

@@ -106,6 +106,9 @@ def performance(spec: RunSpec) -> tuple[bool, bool]:
     return wanted in ("scored", "both"), wanted in ("published", "both")
 
 
+# With k of 0, 25, 50, 100 and a window of 2,048 tokens, 25 and 50 may fit and 100 not: what fits is seen by encoding
+# the longest prompts of each k. A k that does not fit is not shortened, since fewer demonstrations are another k: it is
+# left out with the reason, and the largest that would fit is told.
 def plan(spec: RunSpec, resources: Resources, drawn_items: DrawnItems) -> Plan:
     """Each k that fits the model's window with every test item, for an endpoint each for which there are enough."""
     instances = select(spec, resources)

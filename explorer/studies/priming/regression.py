@@ -71,6 +71,10 @@ def _by_suite(name: str, table: pd.DataFrame, formula: str, terms: tuple[str, ..
     return rows
 
 
+# A judgment after 320 tokens of matched wrong sentences is the row log_length 5.77, match +1, acceptable -1. With plus
+# and minus one the coefficient of `match` is half the gap between matched and mismatched where log_length is 0 (a
+# context of one token), averaged over both kinds of acceptability; `log_length:match` says how that half grows as a
+# context gets e times as long.
 def design(plain: pd.DataFrame) -> pd.DataFrame:
     """A row a judgment after a context: correct, log_length (of its tokens), match and acceptable (+1 or -1)."""
     table = plain[(plain["length"] > 0) & (plain["context_tokens"] > 0)]

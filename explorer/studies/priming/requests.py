@@ -107,6 +107,11 @@ def _regions_of(formula: str) -> tuple[tuple[str, int | None], ...]:
     return tuple((region.condition, region.number) for region in regions)
 
 
+# "The author laughs ." is asked region by region, the words so far being the context. A context goes before all of it:
+#
+#     region   context                 continuation           after "Cats sleep."
+#     1        ""                      "The author"           "Cats sleep."                 " The author"
+#     2        "The author"            " laughs"              "Cats sleep. The author"      " laughs"
 def _request_after(request: Request, text: str, lead: str, where: Mapping[str, Factor]) -> Request:
     """The request of a region with a context before its sentence."""
     factors = {**request.factors, **where}
