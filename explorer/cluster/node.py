@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from explorer import settings as settings_module
 from explorer.errors import ExplorerError, RunError
 from explorer.resources import Resources
+from explorer.rows.builders import Row
 from explorer.runs import bucket as buckets
 from explorer.runs import environment, part
 from explorer.runs import spec as specs
@@ -87,7 +88,7 @@ class NodeWorker:
         """The part's tables, written to the run's folder or the bucket."""
         return _plainly(lambda: self._make_part(first, last))
 
-    def summarize(self, total: int) -> list[dict[str, Any]] | Fault:
+    def summarize(self, total: int) -> list[Row] | Fault:
         """The study's findings from the parts of all `total` instances."""
         return _plainly(lambda: self._summarize(total))
 
@@ -129,7 +130,7 @@ class NodeWorker:
             path.unlink()
         return MadePart(hashes, time.monotonic() - started)
 
-    def _summarize(self, total: int) -> list[dict[str, Any]]:
+    def _summarize(self, total: int) -> list[Row]:
         if self.bucket is not None:
             buckets.pull(self.bucket, self.folder)
         deadline = time.monotonic() + PATIENCE

@@ -24,6 +24,7 @@ import ray.exceptions
 from explorer import stopping
 from explorer.cluster.node import Fault, Job, MadePart, NodeWorker, Ready
 from explorer.errors import RunError
+from explorer.rows.builders import Row
 from explorer.runs import bucket as buckets
 from explorer.runs import part
 from explorer.runs import spec as specs
@@ -135,7 +136,7 @@ class _Crew:
                 self._assign(member, self._next_part(member))
             self._await_answers()
 
-    def summarize(self) -> list[dict[str, Any]]:
+    def summarize(self) -> list[Row]:
         """The findings, from one worker."""
         while True:
             if not self.free:
@@ -182,7 +183,7 @@ class _Crew:
             )
         self.busy[answer] = (member, task)
 
-    def _await_answers(self, message: str = "") -> list[dict[str, Any]] | None:
+    def _await_answers(self, message: str = "") -> list[Row] | None:
         """Takes the answers that have come; the findings, if they are among them. Cancelled at a cancel mark."""
         ready, _ = ray.wait(list(self.busy), num_returns=1, timeout=POLL)
         if ready:

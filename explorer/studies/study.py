@@ -12,6 +12,7 @@ from explorer.studies.unscored import with_reason
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
+    from explorer.rows.builders import Row
     from explorer.runs.folder import RunFolder
     from explorer.runs.parts import Tables
     from explorer.scoring.http_cost import Planned
@@ -101,7 +102,7 @@ class Study:
     settings: Mapping[str, Setting]
     kinds: tuple[str, ...]  # kinds of instances it can take
     run_part: Callable[[RunSpec, Resources, Sequence[Instance], Progress], Tables]
-    summarize: Callable[[RunSpec, Resources, RunFolder], list[dict[str, Any]]]
+    summarize: Callable[[RunSpec, Resources, RunFolder], list[Row]]
     select: Callable[[RunSpec, Resources], Sequence[Instance]]
     plan: Callable[[RunSpec, Resources, Sequence[Instance]], Sequence[Planned]] | None = None
     stages: Stages | None = None
@@ -111,7 +112,7 @@ class Study:
     english_settings: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds
 
-    def summarize_run(self, spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+    def summarize_run(self, spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
         """Rows of `findings` from the finished run folder; where its model gave no number at all, with the reason."""
         return with_reason(self.summarize(spec, resources, folder), folder)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from explorer.rows.builders import Row
     from explorer.runs.folder import RunFolder
 
 UNSCORED = "unscored"  # in a finding's detail: how many instances the run has, none of which has a score
 
 
-def with_reason(rows: Sequence[Mapping[str, Any]], folder: RunFolder) -> list[dict[str, Any]]:
+def with_reason(rows: Sequence[Row], folder: RunFolder) -> list[Row]:
     """The findings; where no text of the run has a score, those without a number say why in the words of the scores."""
     copied_rows = [dict(row) for row in rows]
     nothing = [row for row in copied_rows if math.isnan(float(row.get("value", math.nan)))]

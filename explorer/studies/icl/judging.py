@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer import prompts_icl
 from explorer.records import Factor, Generation, Instance, Score
@@ -16,6 +16,7 @@ from explorer.variants.demonstrations import Pieces
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
+    from explorer.rows.builders import Row
 
 
 def rule_of(
@@ -54,6 +55,6 @@ def judge_labels(
     policy: ScoringPolicy,
     dtype: str,
     factors: Mapping[str, Factor] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Rows of `measures` of an item's scored labels: correct, margin, chosen."""
     return verdicts.judge(item, scores, policy, dtype, factors)

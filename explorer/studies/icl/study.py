@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ from explorer.records import Factor, Generation, Instance, Request, RunSpec
 from explorer.rows.builders import Row, generation_row, measure_row, score_row, thought_rows
 from explorer.runs import files, response_cache
 from explorer.runs.folder import RunFolder
-from explorer.runs.step_cache import KeptSteps, Rows
+from explorer.runs.step_cache import KeptSteps, Remark, Rows
 from explorer.scoring import http
 from explorer.scoring.generate import ModelGenerator, Stats, Until
 from explorer.scoring.policy import ScoringPolicy
@@ -137,7 +137,7 @@ class _Run:
     def step_rows(self, step: Step, number: int, progress: Progress, before: Rows) -> Rows:
         """A step's rows: kept, or made now; `before` holds the rows of the steps before."""
 
-        def rows_of_kind() -> tuple[Rows, dict[str, Any]]:
+        def rows_of_kind() -> tuple[Rows, Remark]:
             if step.kind == "replication":
                 return self._replicate(step, number, progress)
             if step.kind == "labels":
@@ -146,14 +146,14 @@ class _Run:
                 return self._write_labels(step, number, progress)
             return self._judge(step, number, progress, before)
 
-        def make_described() -> tuple[Rows, dict[str, Any]]:
+        def make_described() -> tuple[Rows, Remark]:
             rows, remark = rows_of_kind()
             factors = {"k": step.k, **({"setting": step.setting} if step.setting else {"part": step.part})}
             return rows, {"group": step.kind, "factors": factors, **remark}
 
         return self.kept.rows(step.name, make_described)
 
-    def _replicate(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
+    def _replicate(self, step: Step, number: int, progress: Progress) -> tuple[Rows, Remark]:
         pieces = [self.drawn.pieces[instance.id] for instance in self.instances]
         requests = asking.replications(self.spec, self.drawn, self.instances, step.setting, step.k)
         answers, remark = self._generate(
@@ -169,14 +169,14 @@ class _Run:
         rows["measures"] += thought_rows(answers, {"setting": step.setting, "k": step.k})
         return rows, remark
 
-    def _score_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
+    def _score_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, Remark]:
         from explorer.scoring.shared import SharedScorer
 
         by_instance = asking.labels(self.spec, self.drawn, self.instances, step.k, step.part)
         flat = [request for requests in by_instance for request in requests]
         policy, started = self._policy(), time.monotonic()
         generator = self.resources.generator(self.spec.model, self.spec.dtype)
-        remark: dict[str, Any] = {}
+        remark: Remark = {}
         if isinstance(generator, ModelGenerator):
             scorer = SharedScorer(generator)
             scores = iter(scorer.score(flat, policy, progress))
@@ -194,7 +194,7 @@ class _Run:
             rows["measures"] += judging.judge_labels(instance, of_item, policy, dtype, factors)
         return rows, remark
 
-    def _write_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
+    def _write_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, Remark]:
         requests = asking.written_labels(self.spec, self.drawn, self.instances, step.k, step.part)
         answers, remark = self._generate(
             requests, prompts_icl.LABEL_TOKENS, lambda text: "\n" in text.lstrip(), progress
@@ -216,7 +216,7 @@ class _Run:
         rows["measures"] += thought_rows(answers, {"k": step.k, "part": step.part})
         return rows, remark
 
-    def _judge(self, step: Step, number: int, progress: Progress, before: Rows) -> tuple[Rows, dict[str, Any]]:
+    def _judge(self, step: Step, number: int, progress: Progress, before: Rows) -> tuple[Rows, Remark]:
         """What the judge model says of completions that are neither equal to the reference nor empty."""
         mine: dict[str, Factor] = {"setting": step.setting, "k": step.k}
         texts = {
@@ -244,7 +244,7 @@ class _Run:
 
     def _generate(
         self, requests: Sequence[Request], new_tokens: int, until: Until, progress: Progress, *, judge: bool = False
-    ) -> tuple[list[Generation], dict[str, Any]]:
+    ) -> tuple[list[Generation], Remark]:
         """Greedy answers in the order asked, and for a local model what was read."""
         name = str(self.spec.settings["judge"]) if judge else self.spec.model
         # A second model has a place of its own, so that the first one stays.
@@ -276,7 +276,7 @@ class _Run:
         return chat.in_policy(judging.policy_of(self.spec.settings["normalization"]), self.spec.settings)
 
 
-def _prefill(now: Stats, before: Stats, started: float) -> dict[str, Any]:
+def _prefill(now: Stats, before: Stats, started: float) -> Remark:
     return {
         "prompt_tokens": now.prompt_tokens - before.prompt_tokens,
         "read_tokens": now.read_tokens - before.read_tokens,
