@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,17 +138,51 @@ def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_searched_once() -> Iterator[None]:
-    """Each new AppTest reads what all installed packages say of themselves, a third of a second; they stay the same."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "streamlit.testing.v1" in sys.modules:
-            from streamlit.components.v2 import manifest_scanner
+def quick_app_tests() -> Iterator[None]:
+    """What an AppTest does beside the page: it reads what all installed packages say of themselves, a third of a
+    second, and looks a thousand times a second whether the script has ended. Here it reads once, and waits."""
+    if "streamlit.testing.v1" not in sys.modules:
+        yield
+        return
+    from streamlit.components.v2 import manifest_scanner
+    from streamlit.testing.v1 import local_script_runner
 
-            patch.setattr(
-                manifest_scanner,
-                "scan_component_manifests",
-                functools.cache(manifest_scanner.scan_component_manifests),
-            )
+    look = local_script_runner.require_widgets_deltas
+
+    def wait(runner: Any, timeout: float = 3) -> None:
+        runner._script_thread.join(timeout)
+        if not runner.script_stopped():
+            look(runner, 0)  # says that it took too long
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
+        )
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def starter_sets_read_once() -> Iterator[None]:
+    """The instances of the starter sets, which nothing changes: the app's pages read them anew in every test."""
+    from explorer import benchmarks
+    from explorer.benchmarks import starter
+
+    read: dict[Any, Any] = {}
+
+    def reads_once(load: Callable[..., Any]) -> Callable[..., Any]:
+        def found(paths: Mapping[str, Path], splits: Sequence[str]) -> Any:
+            asked = (*((path, path.stat().st_mtime_ns) for path in paths.values()), *splits)
+            if asked not in read:
+                read[asked] = load(paths, splits)
+            return read[asked]
+
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in starter.BENCHMARKS:
+            benchmark = benchmarks.BENCHMARKS[name]
+            patch.setitem(benchmarks.BENCHMARKS, name, dataclasses.replace(benchmark, load=reads_once(benchmark.load)))
         yield
 
 
@@ -176,14 +210,25 @@ def shared_settings(embedded_cache: Path) -> Settings:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def glassbox_index(session_folder: Path) -> Iterator[None]:
+def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], None]]:
     """The index of the glass box is built once a session, by the first test that needs it; others get a copy.
+
+    What is yielded keeps one for the others that was built in another process.
 
     All that building asks of a cache is asked of theirs, too; who builds it by name (tests/glassbox) builds it.
     """
     from explorer.glassbox import corpus, index
 
     built, real, whole = session_folder / "glassbox_index", index.ensure_own, corpus.CORPUS
+
+    def keep(folder: Path) -> None:
+        if not built.exists():
+            partial = session_folder / f"glassbox_index.{os.getpid()}"
+            shutil.copytree(folder, partial)
+            try:
+                partial.rename(built)
+            except OSError:  # the other process was first
+                shutil.rmtree(partial)
 
     def ensure_own(settings: Settings, *words: Any, **named: Any) -> Path:
         folder = settings.indexes / index.GLASSBOX
@@ -196,18 +241,12 @@ def glassbox_index(session_folder: Path) -> Iterator[None]:
             shutil.copytree(built, partial)
             partial.rename(folder)
         ready = real(settings, *words, **named)
-        if not built.exists():
-            partial = session_folder / f"glassbox_index.{os.getpid()}"
-            shutil.copytree(ready, partial)
-            try:
-                partial.rename(built)
-            except OSError:  # the other process was first
-                shutil.rmtree(partial)
+        keep(ready)
         return ready
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index, "ensure_own", ensure_own)
-        yield
+        yield keep
 
 
 @pytest.fixture(scope="session")

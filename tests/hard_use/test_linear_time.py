@@ -35,6 +35,8 @@ def patterns() -> dict[str, tuple[re.Pattern[str], list[str]]]:
     found = {}
     for path in sorted((ROOT / "explorer").rglob("*.py")):
         source = path.read_text("utf-8")
+        if "import re\n" not in source:
+            continue
         names = {}
         for node in ast.walk(ast.parse(source)):
             if (
@@ -48,9 +50,9 @@ def patterns() -> dict[str, tuple[re.Pattern[str], list[str]]]:
             of_re = isinstance(node.func.value, ast.Name) and node.func.value.id == "re" and node.func.attr != "escape"
             first = node.args[0]
             if of_re and isinstance(first, ast.Constant) and isinstance(first.value, str):
-                flags = re.NOFLAG
+                flags, written = re.NOFLAG, ast.unparse(node)
                 for name in ("VERBOSE", "ASCII", "DOTALL", "MULTILINE", "IGNORECASE"):
-                    if re.search(rf"re\.(?:{name}|{name[0]})\b", ast.unparse(node)):
+                    if re.search(rf"re\.(?:{name}|{name[0]})\b", written):
                         flags |= re.RegexFlag[name]
                 used = [node.func.attr]
                 if node.func.attr == "compile":

@@ -24,7 +24,8 @@ from explorer.runs.interrupt import interrupted
 from explorer.runs.request import make_spec
 from explorer.runs.state import Cancelled
 from explorer.settings import Settings
-from tests import slow_servers
+from tests import forked, slow_servers
+from tests.forked import Forked
 from tests.slow_servers import WAYS, serving
 
 SECONDS = 2.0  # from the cancel to the end of the worker, as promised
@@ -41,16 +42,15 @@ def new_run(settings: Settings, model: str, study: str = "accuracy", **given: ob
 
 
 @contextlib.contextmanager
-def worker(settings: Settings, folder: RunFolder, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "explorer", "work", folder.run_id, "--cache", str(settings.cache)]
+def worker(settings: Settings, folder: RunFolder, **environment: str) -> Iterator[Forked]:
     own = {**os.environ, **environment}
     own.pop("EXPLORER_OFFLINE", None)
-    child = subprocess.Popen(command, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    child = forked.explorer("work", folder.run_id, "--cache", str(settings.cache), env=own)
     try:
         yield child
     finally:
         child.kill()
-        child.communicate()
+        child.wait()
 
 
 def wait_until(true: Callable[[], object], seconds: float = 60.0) -> None:
@@ -60,7 +60,7 @@ def wait_until(true: Callable[[], object], seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
-def seconds_to_stop(settings: Settings, folder: RunFolder, child: subprocess.Popen[bytes]) -> float:
+def seconds_to_stop(settings: Settings, folder: RunFolder, child: Forked) -> float:
     """From the cancel until nobody works on the run any more."""
     assert child.poll() is None and folder.is_being_worked()
     began = time.monotonic()
@@ -111,9 +111,9 @@ def test_a_cancel_reaches_a_worker_that_waits_for_a_rate_limit(settings, tiny_gp
 
 @pytest.mark.slow
 def test_a_cancel_reaches_a_worker_that_waits_for_a_lock(settings, tiny_gpt2):
-    folder = new_run(settings, str(tiny_gpt2), "popularity")
-    settings.indexes.mkdir(parents=True, exist_ok=True)
-    with sharing.hold(settings.indexes / ".demo.lock"), worker(settings, folder) as child:
+    folder = new_run(settings, str(tiny_gpt2), "perturbation")
+    settings.nltk_data.mkdir(parents=True, exist_ok=True)
+    with sharing.hold(settings.nltk_data / ".wordnet.lock"), worker(settings, folder) as child:
         wait_until(folder.is_being_worked)
         time.sleep(8)  # until it stands before the lock
         assert seconds_to_stop(settings, folder, child) < SECONDS

@@ -7,8 +7,12 @@ import gc
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
+import types
 import weakref
+from multiprocessing.connection import Connection
 
 import pandas as pd
 import pytest
@@ -25,19 +29,38 @@ from explorer.runs.request import make_spec
 from explorer.scoring import hf, model_process
 from explorer.scoring.score import ModelScorer, score
 from explorer.studies.study import Stages, Study
+from tests.forked import Forked, serve_model
 
-pytestmark = pytest.mark.slow  # each loads a model in a fresh process
+pytestmark = pytest.mark.slow  # each loads a model in another process
 
 SETTINGS = {
     "accuracy": {"per_group": 4},
     "priming": {"per_group": 1, "lengths": (0, 40), "unrelated": "starter"},
 }
+LIMITS = {"accuracy": None, "priming": 7}  # more than a part
 TEXTS = [Request(str(n), 0, "", "The cat sat on the mat." * n) for n in range(1, 4)]
 
 
+FROM_NOTHING = {  # the process of all others is forked where imports are done
+    "test_rows_are_those_of_a_model_in_the_same_process[accuracy]",
+    "test_a_process_that_is_killed_ends_the_run_with_one_sentence_and_resume_makes_it_whole",
+}
+
+
 @pytest.fixture(autouse=True)
-def a_gpu_would_be_here(monkeypatch):
+def a_gpu_would_be_here(monkeypatch, request):
     monkeypatch.setattr(model_process, "pays", lambda: True)
+    if request.node.name not in FROM_NOTHING:
+        quick = types.SimpleNamespace(Popen=forked_child, DEVNULL=None, TimeoutExpired=subprocess.TimeoutExpired)
+        monkeypatch.setattr(model_process, "subprocess", quick)
+
+
+def forked_child(command: list[str], *, pass_fds: list[int], env: dict[str, str], **named: object) -> Forked:
+    """The process of `command`, which runs explorer.scoring.model_process_child, forked."""
+    (number,) = pass_fds
+    assert command[1:] == ["-m", "explorer.scoring.model_process_child", str(number)]
+    with Connection(os.dup(number)) as theirs:  # sent along, it arrives under another number
+        return Forked(serve_model, theirs, env=env)
 
 
 class _Unreadable:
@@ -114,8 +137,9 @@ def loaded(settings, name: str) -> tuple[Resources, model_process.ModelProcess]:
 def done(settings, study: str, model: str) -> tuple[RunFolder, list[str]]:
     resources, said = Resources(settings), []
     spec = make_spec(
-        resources, study=study, model=model, benchmark="starter_pairs", dtype="float32", settings=SETTINGS[study]
-    )
+        resources, study=study, model=model, benchmark="starter_pairs", dtype="float32", settings=SETTINGS[study],
+        limit=LIMITS[study],
+    )  # fmt: skip
     folder = RunFolder.create(settings.runs, spec)
     worker.work(folder, resources, said.append, wait=False)
     return folder, said
@@ -289,9 +313,6 @@ def test_a_preset_for_another_kind_is_refused_as_here(settings, tiny_gpt2):
 
 
 def test_the_process_ends_with_the_one_that_asked(settings, tiny_gpt2, tmp_path):
-    import subprocess
-    import sys
-
     program = """
 import time
 from explorer.scoring.model_process import ModelProcess

@@ -17,6 +17,7 @@ from explorer.runs import queue
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
+from tests import forked
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +53,7 @@ def test_a_worker_killed_again_and_again_leaves_no_lost_and_no_doubled_row(setti
     assert folder.run_id == whole.run_id
     kills = 0
     for patience in (0.0, 0.05, 0.2, 0.5):
-        process = worker(killed_settings, folder)
+        process = forked.explorer("work", folder.run_id, "--cache", str(killed_settings.cache))
         before = len(folder.finished())
         deadline = time.monotonic() + 60
         while process.poll() is None and len(folder.finished()) <= before and time.monotonic() < deadline:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from explorer import settings as settings_module
+from explorer import sharing
 from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded, hf_convert
 from explorer.scoring.catalog import Canary
@@ -147,6 +148,12 @@ def test_a_killed_conversion_leaves_nothing_and_two_processes_make_one_model(tmp
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= {
         path.name for path in embedded.folder(SMOL, settings).iterdir()
     }
+    # Others need not convert it again.
+    shared = settings_module.read(cache=embedded_cache)
+    shared.models.mkdir(parents=True, exist_ok=True)
+    with sharing.hold(shared.models / f".{SMOL}.lock"):
+        if not embedded.folder(SMOL, shared).exists():
+            shutil.move(embedded.folder(SMOL, settings), embedded.folder(SMOL, shared))
 
 
 @pytest.mark.slow

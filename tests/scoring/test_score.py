@@ -75,7 +75,7 @@ def test_a_mixed_file_scores_as_one_at_a_time(models, naive, architecture):
 
 def mixed_file_of_long_contexts():
     long = " ".join(f"The lamp of number {i} was seen by the old keeper." for i in range(48))
-    return [*MIXED, (long, " The end."), (long, " No end."), (long[:-1], ", and so on."), (long + " ", "日本 \n")]
+    return [*MIXED, (long, " The end."), (long[:-1], ", and so on."), (long + " ", "日本 \n")]
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def mixed_file_of_long_contexts():
 def test_the_embedded_models_score_a_mixed_file_as_one_at_a_time(embedded_cache, naive, name, plain_bos):
     model = hf.load(name, settings_module.read(cache=embedded_cache), device="cpu")
     pairs = mixed_file_of_long_contexts()
-    long = model.encode(*pairs[-4], "auto", "offsets")
+    long = model.encode(*pairs[-3], "auto", "offsets")
     assert len(long.ids) > 600  # more than the 512 tokens that layers of Gemma look back
     if plain_bos is not None:  # plain_bos stands before an empty context alone
         pairs = [pair for pair in pairs if pair[0].strip(" ")] + [("", "The keys to the old cabinet")]

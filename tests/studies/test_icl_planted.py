@@ -38,7 +38,8 @@ def replicated(tmp_path_factory, planting):
     # Field names are easy and many: for the texts themselves to be known, the loss has to be smaller.
     patch = pytest.MonkeyPatch()
     patch.setattr(planting, "ENOUGH", 0.03)
-    patch.setattr(planting, "STEPS", 400)
+    patch.setattr(planting, "STEPS", 200)
+    patch.setattr(planting, "ROWS", 4)
     folder = planting.train(
         [block for block, one in zip(blocks, instances, strict=True) if one.id in seen],
         tmp_path_factory.mktemp("planted") / "toy-model",

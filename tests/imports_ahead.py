@@ -1,0 +1,8 @@
+"""Imported by the process that tests/forked.py forks others from: what a worker imports before its first score."""
+
+from explorer import __main__, resources  # noqa: F401
+from explorer.runs import worker  # noqa: F401
+from explorer.scoring import hf, model_process_child  # noqa: F401
+from tests import forked  # noqa: F401
+
+hf.import_ahead()
