@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,16 @@ SHARED = "#9a9a9a"  # the ground of pairs that share a number
 SCALE = [[0.0, theme.VERMILION], [0.5, MIDDLE], [1.0, theme.BLUE]]
 
 
+class _Label(NamedTuple):
+    """The number of a cell: its row and column, its text, the pair that a click gives, what a hover says."""
+
+    row: int
+    column: int
+    text: str
+    pair: str
+    hover: str
+
+
 def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     """A cell a pair of measures with its rho, in bold where the adjusted p is below 0.05; gray where the two share the
     number that decides both.
@@ -33,7 +44,7 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     place = {name: number for number, name in enumerate(names)}
     values = np.full((len(names), len(names)), np.nan)
     gray = np.full((len(names), len(names)), np.nan)
-    labels: dict[str, list[tuple[int, int, str, str, str]]] = {}
+    labels: dict[str, list[_Label]] = {}
     for row in pairs.to_dict("records"):
         i, j = sorted((place[row["first"]], place[row["second"]]))[::-1]  # one triangle says it all
         shared = str(row.get("shared") or "")
@@ -46,7 +57,7 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             f"Both are computed from: {shared}. They go together by the way they are made." if shared else "",
         )
         text = _describe(row["rho"], math.nan if shared else row["adjusted_p"])
-        labels.setdefault(ink, []).append((i, j, text, f"{row['first']}|{row['second']}", hover))
+        labels.setdefault(ink, []).append(_Label(i, j, text, f"{row['first']}|{row['second']}", hover))
     cells = go.Heatmap(
         z=values[1:, :-1],
         x=list(range(len(names) - 1)),
@@ -64,19 +75,7 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         colorscale=[[0, SHARED], [1, SHARED]], showscale=False, hoverinfo="skip", xgap=2, ygap=2,
     )  # fmt: skip
     # Two traces of texts, black and white: a heat map's own texts have one color in all cells.
-    texts = [
-        go.Scatter(
-            x=[j for _, j, *_ in cells_of_ink],
-            y=[i for i, *_ in cells_of_ink],
-            text=[text for _, _, text, *_ in cells_of_ink],
-            mode="text",
-            textfont={"size": 13, "color": ink},
-            customdata=[list(rest) for _, _, _, *rest in cells_of_ink],
-            hovertemplate="%{customdata[1]}<extra></extra>",
-            showlegend=False,
-        )
-        for ink, cells_of_ink in labels.items()
-    ]
+    texts = [_texts(labels_of_ink, ink) for ink, labels_of_ink in labels.items()]
     shown = [theme.escape(display.name(name, 40)) for name in names]
     figure = theme.figure(cells, made_alike, *texts, height=150 + CELL * max(3, len(names)), hoverdistance=CELL // 2)
     figure.update_xaxes(
@@ -88,6 +87,19 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         showgrid=False, zeroline=False, autorange="reversed",
     )  # fmt: skip
     return figure
+
+
+def _texts(labels: Sequence[_Label], ink: str) -> go.Scatter:
+    return go.Scatter(
+        x=[label.column for label in labels],
+        y=[label.row for label in labels],
+        text=[label.text for label in labels],
+        mode="text",
+        textfont={"size": 13, "color": ink},
+        customdata=[[label.pair, label.hover] for label in labels],
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        showlegend=False,
+    )
 
 
 def _in_lines(name: str) -> str:

@@ -126,6 +126,25 @@ class _Plain:
     same: np.ndarray  # whether an option has the gold option's text
 
 
+class _PlainCase(NamedTuple):
+    """An instance with one pass whose options all have a score: its place, the right option, the options."""
+
+    place: int
+    right: int
+    options: list[StoredOption]
+
+
+def _stacked(cases: Sequence[_PlainCase]) -> _Plain:
+    """Cases with as many options each as arrays, so that all are reduced at once."""
+    return _Plain(
+        np.array([case.place for case in cases]),
+        [case.options for case in cases],
+        np.array([case.right for case in cases]),
+        np.array([[option[:-1] for option in case.options] for case in cases], dtype=float),
+        np.array([[option.text == case.options[case.right].text for option in case.options] for case in cases]),
+    )
+
+
 class Cases:
     """The options of many instances, ready for any reduction."""
 
@@ -133,25 +152,16 @@ class Cases:
         """`instances` has the columns instance_id, gold, and options: how many there are."""
         self.size = len(instances)
         self.rest: list[tuple[int, Sequence[Mapping[int, StoredOption]], int | None, int]] = []
-        plain: dict[int, list[tuple[int, int, list[StoredOption]]]] = {}
+        plain: dict[int, list[_PlainCase]] = {}
         columns = (instances[name].tolist() for name in ("instance_id", "gold", "options"))
         for place, (name, gold, count) in enumerate(zip(*columns, strict=True)):
             passes, right = scored.get(name, [{}]), None if pd.isna(gold) else int(gold)
             options = [scored_option for option in range(count) if (scored_option := passes[0].get(option)) is not None]
             if len(passes) == 1 and count > 1 and right is not None and 0 <= right < count == len(options):
-                plain.setdefault(count, []).append((place, right, options))
+                plain.setdefault(count, []).append(_PlainCase(place, right, options))
             else:
                 self.rest.append((place, passes, right, count))
-        self.plain = [
-            _Plain(
-                np.array([place for place, _, _ in group]),
-                [options for _, _, options in group],
-                np.array([right for _, right, _ in group]),
-                np.array([[option[:-1] for option in options] for _, _, options in group], dtype=float),
-                np.array([[option.text == options[right].text for option in options] for _, right, options in group]),
-            )
-            for group in plain.values()
-        ]
+        self.plain = [_stacked(cases) for cases in plain.values()]
 
     def chosen_is_gold(self, normalization: Normalization, ties: TieRule = "half") -> np.ndarray:
         """1, 0, 0.5 (a tie) or nan for each instance; of several passes the mean of those that have a verdict."""
