@@ -1,4 +1,7 @@
-"""The app in a real browser: every page by its address, a run from the bar, its instances stepped through."""
+"""The app in a real browser: every page by its link, a run from the bar, its instances stepped through.
+
+By its address each page is opened in test_first_visit.py, and in both themes in test_axe.py.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,6 @@ from explorer.ui.layout import PAGES
 pytestmark = pytest.mark.browser
 
 MODEL = "gemma-3-270m"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=[page.address for page in PAGES])
-def test_a_page_opens_by_its_address(browser, page, theme):
-    opened = browser.open(f"{page.address}?model={MODEL}&benchmark=starter_pairs")
-    assert opened.locator("h1").first.inner_text() == page.title
-    opened.locator("[data-testid=stSidebar]").get_by_text("Lexiscope").wait_for()
-    assert "does not seem to exist" not in opened.inner_text("body")
 
 
 def test_the_root_is_the_overview_and_its_links_lead_on(browser):

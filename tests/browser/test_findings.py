@@ -57,7 +57,7 @@ def draw_a_box(page) -> None:
     page.mouse.up()
 
 
-def test_findings_and_the_board_open_in_both_themes(browser, theme):
+def test_findings_and_the_board_draw_their_figures(browser):
     for finding in ("Correlations", "Groups", "Two+models"):
         page = browser.open(f"findings?model={MODEL}&benchmark=starter_pairs&finding={finding}")
         page.locator(".js-plotly-plot").first.wait_for()

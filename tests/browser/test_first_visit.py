@@ -1,7 +1,7 @@
-"""The first visit: a clean clone with a fresh cache and no network, in Chromium, on packages that have moved on too.
+"""The first visit: a clean clone with a fresh cache and no network, in Chromium, on packages that have moved on.
 
-What `app` prepares on a first start is prepared once through the package registry; from then on whatever leaves this
-machine fails the test. One more clone is never prepared at all: it had no network from the start.
+What `app` prepares on a first start it prepares from a package that lies there already; whatever leaves this machine
+fails the test. One more clone, on the packages as installed, is never prepared at all: it has no such package.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import importlib.metadata
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,11 +31,6 @@ pytestmark = pytest.mark.browser
 # Packages that no number depends on, each in another version than is installed.
 MOVED = {"idna": ("3.10", "3.7"), "click": ("8.3.1", "8.1.8")}
 LIMIT = 6  # instances of the run that is started
-INDEX = "the n-gram index of the glass box"  # what of PARTS in explorer/prepare.py takes longest, and downloads nothing
-DOWNLOAD = (
-    f"import sys; from explorer import prepare; del prepare.PARTS[{INDEX!r}]; "
-    "from explorer.__main__ import main; sys.exit(main())"
-)
 TEXT = "The old doctor bought a small house near the harbor."
 
 # Refuses whatever is not this machine, and writes down who was asked for.
@@ -119,51 +113,30 @@ def models(embedded_cache: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def downloads(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a first start with a network leaves in the folder of downloads; the index is built without one, below."""
-    visit = begin(tmp_path_factory.mktemp("online"), models)
-    open_air = {name: value for name, value in visit.environment.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [sys.executable, "-c", DOWNLOAD, "app", "--prepare-only"],
-        cwd=visit.clone, env=open_air, capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return visit.cache / "downloads"
-
-
-@pytest.fixture(scope="module")
-def indexes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the first clone leaves its index for the next: no number in it depends on the packages that have moved."""
-    return tmp_path_factory.mktemp("built") / "indexes"
-
-
-@pytest.fixture(scope="module", params=["as_installed", "packages_moved"])
 def prepared(
-    request: pytest.FixtureRequest,
-    models: Path,
-    downloads: Path,
-    indexes: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    models: Path, shared_settings: Any, glassbox_index: Callable[[Path], None], tmp_path_factory: pytest.TempPathFactory
 ) -> Visit:
-    """A clone whose first start has prepared all that it needs; all later ones are offline."""
-    overlay = None
-    if request.param == "packages_moved":
-        overlay = tmp_path_factory.mktemp("overlay")
-        others = [
-            f"{name}=={next(one for one in versions if one != importlib.metadata.version(name))}"
-            for name, versions in MOVED.items()
-        ]
-        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(overlay), *others]
-        subprocess.run(pip, check=True)
-    visit = begin(tmp_path_factory.mktemp(request.param), models, overlay=overlay)
-    (visit.cache / "downloads").symlink_to(downloads)
+    """A clone whose first start, offline on packages that have moved on, has prepared all that it needs.
+
+    The package with WordNet in it was downloaded for all tests; the index is built here, and then theirs, too.
+    """
+    overlay = tmp_path_factory.mktemp("overlay")
+    others = [
+        f"{name}=={next(one for one in versions if one != importlib.metadata.version(name))}"
+        for name, versions in MOVED.items()
+    ]
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(overlay), *others]
+    subprocess.run(pip, check=True)
+    visit = begin(tmp_path_factory.mktemp("prepared"), models, overlay=overlay)
+    if not any(shared_settings.downloads.glob("*")):
+        pytest.skip(
+            f"{shared_settings.downloads} holds nothing, though WordNet is in the cache named by EXPLORER_CACHE"
+        )
+    (visit.cache / "downloads").symlink_to(shared_settings.downloads)
     visit.environment["EXPLORER_OFFLINE"] = "1"
-    if indexes.is_dir():
-        shutil.copytree(indexes, visit.cache / "indexes")
     done = visit.explorer("app", "--prepare-only")
     assert done.returncode == 0, done.stderr
-    if not indexes.is_dir():
-        shutil.copytree(visit.cache / "indexes", indexes)
+    glassbox_index(visit.cache / "indexes" / "glassbox")
     return visit
 
 
@@ -289,6 +262,8 @@ def rated_or_told(window: Browser) -> bool:
 def test_a_page_opens_by_its_address_on_a_first_visit(window, page):
     opened = window.open(page.address)
     assert opened.locator("h1").first.inner_text() == page.title
+    opened.locator("[data-testid=stSidebar]").get_by_text("Lexiscope").wait_for()
+    assert "does not seem to exist" not in opened.inner_text("body")
 
 
 def test_from_the_front_page_a_word_is_swapped_in_three_clicks_and_margin_and_popularity_move(window):

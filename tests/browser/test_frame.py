@@ -62,7 +62,7 @@ def test_the_tour_is_walked_left_and_not_shown_again(browser):
 
 
 @pytest.mark.parametrize("width", [800, 1280, 1920])
-def test_the_bar_and_all_pages_are_seen_at_once(browser, theme, width):
+def test_the_bar_and_all_pages_are_seen_at_once(browser, width):
     browser.page.set_viewport_size({"width": width, "height": 800})
     page = browser.open(f"popularity?{HERE}")
     names = ("Run",)
