@@ -123,7 +123,7 @@ def _draw_start(
     if recipe.plan and http.is_endpoint(model) and not visitor.why_not(model):
         with show.problems(), st.spinner("Reckoning what is asked"):
             show.note(_cost(recipe.name, model, benchmark, json.dumps(chosen, default=list), resources.settings()))
-    show.command_line(run_several.command(command(recipe.name, model, benchmark, chosen), models, seeds))
+    show.command_line(run_several.command(command(recipe.name, model, benchmark, chosen), models, seeds), "of a run")
 
 
 # What is left of a run changes while it goes on.

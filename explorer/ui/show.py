@@ -26,6 +26,7 @@ Figure = Any  # a Plotly figure, made in explorer/figures
 LONGEST = 2_000  # characters of a cell on the screen; a download has all of them
 IN_A_ROW = 5
 TABLE_FORMATS = ("csv", "parquet", "latex")
+ABOUT = "lx:about"  # in the session's state: what the page speaks of
 COMMAND_LINE = "Do this from the command line"  # commands stand under this heading and nowhere else
 
 
@@ -97,17 +98,40 @@ def section(text: str) -> None:
     st.html(f'<p class="lx-section">{html.escape(text)}</p>')
 
 
-def nothing_yet(title: str, advice: str, command: str = "") -> None:
-    """An empty state that says what to do, with the command that does it folded below."""
+def nothing_yet(title: str, advice: str, command: str = "", about: str = "") -> None:
+    """An empty state that says what to do, with the command that does it folded below; `about` tells two apart."""
     st.html(f'<div class="lx-empty"><h3>{html.escape(title)}</h3><p>{html.escape(advice)}</p></div>')
     if command:
-        command_line(command)
+        command_line(command, f"{title}:{command}:{about}")
 
 
-def command_line(command: str) -> None:
-    """A command for a terminal, folded."""
-    with st.expander(COMMAND_LINE, icon=":material/terminal:"):
+def command_line(command: str, about: str = "") -> None:
+    """A command for a terminal, folded; `about` tells two on a page apart."""
+
+    def draw() -> None:
         st.code(command, language=None, wrap_lines=True)
+
+    # The first code on a page brings a library of a megabyte and a half that colors it, a fifth of a second's work.
+    folded(COMMAND_LINE, f"command:{about}", draw, icon=":material/terminal:")
+
+
+def folded(title: str, key: str, draw: Callable[[], None], *, icon: str | None = None) -> None:
+    """What stands behind a line that opens: drawn when a reader opens it, and then without the rest of the page."""
+    _fold(title, key, draw, icon, _subject())
+
+
+@st.fragment
+def _fold(title: str, key: str, draw: Callable[[], None], icon: str | None, named: About) -> None:
+    fold = st.expander(title, key=key, icon=icon, on_change="rerun")
+    if is_open(fold):
+        st.session_state[ABOUT] = named  # by the time that it is opened, the page may speak of something else
+        with fold:
+            draw()
+
+
+def is_open(fold: Any) -> bool:
+    """Whether the reader has opened this line."""
+    return bool(fold.open)
 
 
 def escaped(text: str) -> str:
@@ -117,7 +141,7 @@ def escaped(text: str) -> str:
 
 def about(study: str = "", model: str = "", benchmark: str = "", n: int | None = None) -> None:
     """Says what this page's figures and tables are about from here on; the frame says it for the whole page."""
-    st.session_state["lx:about"] = About(study, model, benchmark, n)
+    st.session_state[ABOUT] = About(study, model, benchmark, n)
 
 
 def chart(
@@ -198,10 +222,13 @@ def table(
 
 def folded_table(frame: pd.DataFrame, name: str, *, title: str = "The numbers", remark: str = "", **named: Any) -> None:
     """A table with its download behind a line that opens; `remark` says above it how to read it."""
-    with st.expander(title, key=f"folded:{name}"):
+
+    def draw() -> None:
         if remark:
             note(remark)
         table(frame, name, **named)
+
+    folded(title, f"folded:{name}", draw)
 
 
 def save(
@@ -308,7 +335,7 @@ def _titles(columns: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _subject() -> About:
-    about = st.session_state.get("lx:about")
+    about = st.session_state.get(ABOUT)
     return about if isinstance(about, About) else About()
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from explorer import admission
 from explorer import settings as settings_module
 from explorer.settings import ROOT
-from explorer.ui import visitor
+from explorer.ui import show, visitor
 
 OpenPage = Callable[..., AppTest]
 PER_GROUP = 2
@@ -30,6 +30,12 @@ def fresh_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     st.cache_data.clear()
     st.cache_resource.clear()
+
+
+@pytest.fixture(autouse=True)
+def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a reader would have to open is open; tests/ui/test_show.py has it closed, too."""
+    monkeypatch.setattr(show, "is_open", lambda fold: True)
 
 
 @pytest.fixture(scope="session")

@@ -97,6 +97,41 @@ def test_nothing_is_drawn_or_written_before_somebody_asks(monkeypatch):
     assert {"HTML", "JSON", "CSV", "Parquet", "LaTeX"} <= set(labels)
 
 
+def page_with_folds():
+    import pandas as pd
+
+    from explorer.ui import show
+
+    show.about("accuracy", "toy", "blimp", 3)
+    show.folded_table(pd.DataFrame({"a": [1, 2]}), "numbers")
+    show.command_line("python -m explorer runs")
+    show.about("priming", "other", "piqa", 3)
+
+
+@pytest.mark.parametrize("opened", ["", "folded:numbers", "command:"])
+def test_a_folded_table_or_command_is_drawn_when_it_is_opened(monkeypatch, opened):
+    monkeypatch.setattr(show, "is_open", lambda fold: fold.open)
+    app = AppTest.from_function(page_with_folds)
+    if opened:
+        app.session_state[opened] = True
+    app.run()
+    assert not app.exception
+    assert [fold.label for fold in app.expander] == ["The numbers", show.COMMAND_LINE]
+    assert len(app.dataframe) == (opened == "folded:numbers")
+    assert [code.value for code in app.code] == (["python -m explorer runs"] if opened == "command:" else [])
+
+
+def test_a_folded_table_is_saved_under_what_the_page_spoke_of_when_it_was_drawn(monkeypatch):
+    named = []
+    monkeypatch.setattr(show, "save", lambda *arguments, **rest: named.append(show._subject().model))
+    monkeypatch.setattr(show, "is_open", lambda fold: fold.open)
+    app = AppTest.from_function(page_with_folds).run()
+    assert app.session_state[show.ABOUT].model == "other"
+    app.session_state["folded:numbers"] = True
+    app.run()
+    assert named == ["toy"]
+
+
 def test_every_table_can_be_downloaded():
     rooms = [*(ROOT / "explorer" / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
     drawing = 0

@@ -78,10 +78,11 @@ def draw_curves(
     )
 
 
-def nothing(study: str, benchmark: str, model: str = FIRST) -> None:
-    """How the run that a section lacks is made."""
+def nothing(study: str, benchmark: str, model: str = FIRST, section: str = "") -> None:
+    """How the run that a section lacks is made; `section` tells two that lack the same apart."""
     show.nothing_yet(
         f"No run of {run_names.study_title(study)} of {title_of(model)} here yet",
         "It takes a few minutes on two processors.",
         f"python -m explorer run {study} --model {model} --benchmark {benchmark}",
+        section,
     )

@@ -41,7 +41,7 @@ def draw_membership(model: str) -> None:
     st.header("Can membership be told?", anchor=False)
     responses = resources.ask_store(attacks.detection, model, resources.settings())
     if responses is None:
-        common.nothing("memorization", SOME, model)
+        common.nothing("memorization", SOME, model, "by dose")
         return
     lines = [
         (attack.title, [response for response in responses if response.name == name])
