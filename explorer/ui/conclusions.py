@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.results import conclusions, queries
+from explorer.results.store import Store
 from explorer.runs import imported
 from explorer.runs import spec as specs
 from explorer.studies import sentences
@@ -16,11 +17,15 @@ from explorer.ui import resources, show
 
 def of_run(run_id: str) -> list[str]:
     """What a stored run found; empty where there is no such run, or nothing can be said of it."""
-    runs = resources.ask_store(queries.run, run_id)
+    return list(resources.ask_shared(_sentences_of_run, run_id))
+
+
+def _sentences_of_run(store: Store, run_id: str) -> tuple[str, ...]:
+    runs = queries.run(store, run_id)
     if runs.empty:
-        return []
+        return ()
     run = runs.iloc[0].to_dict()
-    return sentences.sentences(str(run["study"]), resources.ask_store(queries.findings, run_id), about_run(run))
+    return tuple(sentences.sentences(str(run["study"]), queries.findings(store, run_id), about_run(run)))
 
 
 def of_models(run_ids: Sequence[str]) -> list[str]:

@@ -59,6 +59,18 @@ def test_the_page_says_that_pooled_correlations_compare_groups(open_page, everyt
     assert "differences between groups play no part" in html_of(within)
 
 
+def test_correlations_are_computed_once_for_each_choice(open_page, everything, monkeypatch):
+    asked = []
+    real = findings_correlations.correlations
+    monkeypatch.setattr(
+        findings_correlations, "correlations", lambda *what, **how: asked.append(how["within"]) or real(*what, **how)
+    )
+    first = html_of(open_page("findings", everything, **HERE))
+    assert html_of(open_page("findings", everything, **HERE)) == first
+    open_page("findings", everything, way="Pooled", **HERE)
+    assert asked == [True, False]
+
+
 def test_a_link_brings_back_the_two_measures_and_the_group(open_page, everything):
     app = open_page("findings", everything, finding="Two measures", x="ips", y="perturbed_change", **HERE)
     assert app.selectbox(key="pick:x").value == "ips"

@@ -95,6 +95,16 @@ def test_a_figure_a_study_stands_under_its_sentence_the_largest_clear_effect_fir
     assert "bands are 95% intervals over 67 suites, n = 600 pairs" in shown
 
 
+def test_a_second_visit_makes_no_figure_again(open_page, came_along, monkeypatch):
+    made = []
+    real = cards.card
+    monkeypatch.setattr(cards, "card", lambda *asked: made.append(asked) or real(*asked))
+    first, once = open_page("overview", came_along), len(made)
+    again = open_page("overview", came_along)
+    assert once and len(made) == once
+    assert html_of(again) == html_of(first) and len(again.get("plotly_chart")) == 3
+
+
 def test_models_are_named_once_above_all_figures(open_page, came_along):
     shown = html_of(open_page("overview", came_along))
     assert shown.count('class="lx-models"') == 1 and "</span>Gemma 3 270M</span>" in shown

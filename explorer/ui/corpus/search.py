@@ -288,7 +288,7 @@ def _shares(following: Following) -> tuple[tuple[str, float], ...]:
 
 
 def _numbers(counted: Counted, traced: Verbatim) -> None:
-    with st.expander("The numbers", key="corpus:numbers"):
+    def draw() -> None:
         show.note(verbatim.RULE)
         spans = pd.DataFrame(
             [
@@ -312,3 +312,5 @@ def _numbers(counted: Counted, traced: Verbatim) -> None:
             columns={"text": "N-gram", "n": number_column("n", 0), "start": number_column("From token", 0),
                      "count": count_column("In the corpus")},
         )  # fmt: skip
+
+    show.folded("The numbers", "corpus:numbers", draw)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -10,10 +11,11 @@ import streamlit as st
 from explorer import display
 from explorer.figures.correlation_matrix import correlation_matrix
 from explorer.results.measures import MEASURES
+from explorer.results.store import Store
 from explorer.stats.correlation_table import correlation_table
 from explorer.stats.residual_ranks import residual_ranks
 from explorer.studies.declared import shared_number
-from explorer.ui import corpus_mark, instances_behind, layout, links, show
+from explorer.ui import corpus_mark, instances_behind, layout, links, resources, show
 from explorer.ui.columns import count_column, link_column, name_column, number_column, p_column, text_column
 from explorer.ui.findings import measure_table
 from explorer.ui.findings.measure_table import Gathered
@@ -38,43 +40,33 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     if len(names) < 2:
         nothing_to_compare(chosen, gathered)
         return
-    lengths = measure_table.lengths(gathered, chosen)
-    way, size, allow, frequency = _pickers(gathered, has_lengths=lengths is not None)
-    runs = {name: str(source["run_id"]) for name, source in gathered.sources.items()}
-    table = gathered.table if lengths is None else gathered.table.assign(_length=lengths)
-    table = sample(table, SIZES[size], runs)
+    has_lengths = measure_table.lengths(chosen) is not None
+    way, size, allow, frequency = _pickers(gathered, has_lengths=has_lengths)
     within = way == WAYS[1]
-    measured = table[["instance_id", "grp", *names]]
-    controls = {"length": table["_length"]} if allow else {}
-    counted = measure_table.unigrams(list(table["instance_id"]), chosen) if frequency else None
-    if counted is not None and counted.nunique() > 1:
-        controls["frequency of single words"] = table["instance_id"].map(counted)
-    if controls:
-        by = table["grp"].to_numpy() if within else None
-        controlled = list(controls.values())
-        measured = measured.assign(**{name: residual_ranks(table[name], controlled, by) for name in names})
+    index = measure_table.index_of(chosen) if frequency else ""
     with st.spinner("Resampling", show_time=True):
-        pairs = correlations(measured, tuple(names), within=within)
+        correlated = resources.ask_shared(
+            correlate, chosen.model, chosen.benchmark, tuple(names), SIZES[size], within, allow, index
+        )
+    pairs, controls = correlated.pairs, correlated.controls
     pairs = pairs.assign(shared=[shared_number(a, b) for a, b in zip(pairs["first"], pairs["second"], strict=True)])
     titled = pairs.assign(first=pairs["first"].map(gathered.name), second=pairs["second"].map(gathered.name))
-    show.says(strongest(titled, within=within, allowed=list(controls)))
+    show.says(strongest(titled, within=within, allowed=controls))
     answer = show.chart(
         correlation_matrix(titled, [gathered.name(name) for name in names]),
         key=f"correlations:{chosen.model}:{chosen.benchmark}:{way}:{len(controls)}",
-        n=len(table),
+        n=correlated.n,
         alt=f"Spearman correlations of {len(names)} measures, {way.lower()}",
         on_select="rerun",
     )
     _links(instances_behind.picked(answer), names, chosen, gathered)
     frequency_note = (
-        " The frequency of single words is not allowed for: no index is built here."
-        if frequency and counted is None
-        else ""
+        " The frequency of single words is not allowed for: no index is built here." if frequency and not index else ""
     )
     show.note(
-        _reading(chosen, table, list(controls), within=within)
+        _reading(chosen, correlated.groups, controls, within=within)
         + frequency_note
-        + (f" A fixed sample of {len(table):,} of {len(gathered.table):,} instances." if SIZES[size] else "")
+        + (f" A fixed sample of {correlated.n:,} of {len(gathered.table):,} instances." if SIZES[size] else "")
         + _index_mark(gathered)
     )
     _pairs(titled, chosen, names, way, gathered)
@@ -109,7 +101,7 @@ def _pickers(gathered: Gathered, *, has_lengths: bool) -> tuple[str, str, bool, 
     return way, size, allow, frequency
 
 
-def _reading(chosen: Chosen, table: pd.DataFrame, controls: Sequence[str], *, within: bool) -> str:
+def _reading(chosen: Chosen, groups: int, controls: Sequence[str], *, within: bool) -> str:
     """How the matrix is read: what a number is, what bold and gray mean, over what an interval is."""
     held = (
         f" Ranks are less what {' and '.join(map(CONTROLS.__getitem__, controls))} explain of them." if controls else ""
@@ -122,10 +114,47 @@ def _reading(chosen: Chosen, table: pd.DataFrame, controls: Sequence[str], *, wi
             "Within groups: the mean of the groups' own correlations, each weighted by its instances, so that "
             "differences between groups play no part; the interval is over groups."
             if within
-            else _pooled(chosen, table)
+            else _pooled(chosen, groups)
         )
         + held
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """The correlations of every pair of measures over `n` instances of `groups` groups, `controls` taken out."""
+
+    pairs: pd.DataFrame
+    controls: tuple[str, ...]
+    n: int
+    groups: int
+
+
+def correlate(
+    _: Store, model: str, benchmark: str, names: Sequence[str], most: int, within: bool, length: bool, index: str
+) -> Correlated:
+    """The measures of a model on a benchmark against each other; for `resources.ask_shared`, which remembers it.
+
+    At most `most` instances (0 = all), correlated `within` groups or over all; allowed for are the `length` of the text
+    and, with an `index` that counts them, the frequency of its single words.
+    """
+    chosen = Chosen(model, benchmark)
+    gathered = measure_table.gather(chosen)
+    lengths = measure_table.lengths(chosen) if length else None
+    runs = {name: str(source["run_id"]) for name, source in gathered.sources.items()}
+    table = gathered.table if lengths is None else gathered.table.assign(_length=lengths)
+    table = sample(table, most, runs)
+    measured = table[["instance_id", "grp", *names]]
+    controls = {"length": table["_length"]} if lengths is not None else {}
+    counted = measure_table.unigrams(list(table["instance_id"]), chosen) if index else None
+    if counted is not None and counted.nunique() > 1:
+        controls["frequency of single words"] = table["instance_id"].map(counted)
+    if controls:
+        by = table["grp"].to_numpy() if within else None
+        controlled = list(controls.values())
+        measured = measured.assign(**{name: residual_ranks(table[name], controlled, by) for name in names})
+    pairs = correlations(measured, names, within=within)
+    return Correlated(pairs, tuple(controls), len(table), table["grp"].nunique())
 
 
 def strongest(pairs: pd.DataFrame, *, within: bool, allowed: Sequence[str]) -> str:
@@ -197,7 +226,6 @@ def sample(table: pd.DataFrame, most: int, runs: Mapping[str, str] | None = None
     )
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
 def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> pd.DataFrame:
     """A row a pair of measures: rho, interval, p and adjusted p, instances, groups, and why there is none."""
     exact = len(table) <= MANY
@@ -220,8 +248,7 @@ def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> 
     )  # fmt: skip
 
 
-def _pooled(chosen: Chosen, table: pd.DataFrame) -> str:
-    groups = table["grp"].nunique()
+def _pooled(chosen: Chosen, groups: int) -> str:
     if groups < 2:
         return ""
     return (

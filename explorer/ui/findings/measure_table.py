@@ -15,6 +15,7 @@ from explorer import prompts
 from explorer.popularity import indexes, manifest, ngrams
 from explorer.results import queries_findings
 from explorer.results.measures import MEASURES
+from explorer.results.store import Store
 from explorer.runs import imported
 from explorer.settings import Settings
 from explorer.studies.declared import COMPUTED_FROM
@@ -54,32 +55,44 @@ class Gathered:
 
 def gather(chosen: Chosen) -> Gathered:
     """The measures of the chosen model on its benchmark; what is about texts alone may be from another's run."""
-    runs = resources.ask_store(queries_findings.runs, chosen.benchmark)
+    return resources.ask_shared(_gather, chosen.model, chosen.benchmark)
+
+
+def _gather(store: Store, model: str, benchmark: str) -> Gathered:
+    runs = queries_findings.runs(store, benchmark)
     sources: dict[str, Mapping[str, Any]] = {}
     for name, measure in MEASURES.items():
-        for source in _candidates(runs, measure.studies, chosen.model, of_text=measure.of_text):
-            if int(resources.ask_store(queries_findings.size, name, source["run_id"])["n"].iloc[0]):
+        for source in _candidates(runs, measure.studies, model, of_text=measure.of_text):
+            if int(queries_findings.size(store, name, source["run_id"])["n"].iloc[0]):
                 sources[name] = source
                 break
     if not sources:
         return Gathered(pd.DataFrame(columns=ABOUT), sources, 0)
     runs_of_measures = tuple((name, str(source["run_id"])) for name, source in sources.items())
-    table = resources.ask_store(queries_findings.table, runs_of_measures)
+    table = queries_findings.table(store, runs_of_measures)
     return Gathered(table.drop(columns="other_text"), sources, int(table["other_text"].sum()))
 
 
-def lengths(gathered: Gathered, chosen: Chosen) -> pd.Series | None:
-    """The words of each instance's right text, of its first where none is right; none where texts are not here."""
+def lengths(chosen: Chosen) -> pd.Series | None:
+    """The words of each instance's right text, of its first where none is right, in the order of what is gathered.
+
+    None where the texts are not here, or all are as long.
+    """
     if not texts.are_here(chosen.benchmark):
         return None
-    known = instance_list.listing(chosen.benchmark).by_id
+    return resources.ask_shared(_lengths, chosen.model, chosen.benchmark)
+
+
+def _lengths(_: Store, model: str, benchmark: str) -> pd.Series | None:
+    table = gather(Chosen(model, benchmark)).table
+    known = instance_list.listing(benchmark).by_id
     words = [
         len(list(pieces(prompts.option_texts(instance)[instance.gold or 0])))
         if instance is not None and instance.options
         else math.nan
-        for instance in (known.get(str(name)) for name in gathered.table["instance_id"])
+        for instance in (known.get(str(name)) for name in table["instance_id"])
     ]
-    return pd.Series(words, index=gathered.table.index, dtype=float) if pd.Series(words).nunique() > 1 else None
+    return pd.Series(words, index=table.index, dtype=float) if pd.Series(words).nunique() > 1 else None
 
 
 def mark_of(gathered: Gathered, name: str) -> str:
@@ -97,10 +110,14 @@ def unigrams(ids: Sequence[str], chosen: Chosen) -> pd.Series | None:
 
     A right text of common words has more popular n-grams and a lower loss, whatever the model knows of it.
     """
+    index = index_of(chosen)
+    return _unigrams(tuple(ids), chosen.benchmark, index, resources.settings()) if index else None
+
+
+def index_of(chosen: Chosen) -> str:
+    """The index that single tokens are counted in; "" where it or the texts are not here."""
     index = indexes.suggested(chosen.model) or indexes.GLASSBOX
-    if not texts.are_here(chosen.benchmark) or not _is_here(index):
-        return None
-    return _unigrams(tuple(ids), chosen.benchmark, index, resources.settings())
+    return index if texts.are_here(chosen.benchmark) and _is_here(index) else ""
 
 
 def _is_here(index: str) -> bool:

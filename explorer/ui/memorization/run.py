@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import streamlit as st
 
 from explorer import benchmarks, display
 from explorer.finding import HalfFindings, SplitFindings
+from explorer.results.store import Store
 from explorer.runs.slices import Slice
 from explorer.scoring.reduce import word_of
 from explorer.stats.p_values import LEGEND
@@ -118,16 +120,51 @@ def scores(run_id: str, group: str, attack: str, chosen: Chosen, slice_picked: S
     findings = _findings_of(run_id, group)
     if group == "overall":
         show.says(*conclusions.of_run(run_id))
-    items = resources.ask_store(memorization_queries.items, run_id, attack).dropna(subset=["own"])
-    items = slices.rows_of_slice(items[members_of(items, group)], slice_picked)
-    items = items.assign(verdict=[WORDS[word_of(value)] for value in items["correct"]])
-    two = items.dropna(subset=["other"])
-    show.says(_right_looks_seen(two, attack) if len(two) else "")
-    picked = _figure(run_id, group, attack, items, two, chosen)
+    here = texts.are_here(chosen.benchmark)
+    kept = slice_picked and slice_picked.ids
+    scored = resources.ask_shared(scored_instances, run_id, group, attack, chosen.benchmark, here, kept)
+    show.says(scored.sentence)
+    picked = _figure(run_id, group, attack, scored)
     undecided_verdicts.draw_undecided_note([run_id])
-    _draw_instances_behind(items, attack, picked, chosen)
+    _draw_instances_behind(scored.items, attack, picked, chosen)
     _means(findings, run_id)
     _neighbours(run_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One attack's scores: a row an instance, a sentence, and a figure of `drawn` instances of the `two`, which have
+    another text beside the right one.
+    """
+
+    items: pd.DataFrame
+    sentence: str
+    figure: Any
+    drawn: int
+    two: int
+
+
+def scored_instances(
+    store: Store, run_id: str, group: str, attack: str, benchmark: str, here: bool, kept: tuple[str, ...] | None
+) -> Scored:
+    """The scores of a run's instances of a group, of a slice where one is `kept`; with texts where they are `here`.
+
+    For `resources.ask_shared`, which remembers it.
+    """
+    items = memorization_queries.items(store, run_id, attack).dropna(subset=["own"])
+    items = items[members_of(items, group)]
+    items = items if kept is None else items[items["instance_id"].isin(kept)]
+    items = items.assign(verdict=[WORDS[word_of(value)] for value in items["correct"]])
+    two = items.dropna(subset=["other"])
+    if two.empty:
+        values = {str(name): dots["own"].tolist() for name, dots in items.groupby("verdict")}
+        return Scored(items, "", one_score(values, _title(attack)) if len(items) else None, len(items), 0)
+    shown = two if len(two) <= DOTS else two.sample(DOTS, random_state=0)
+    known = texts.sentences(benchmark, list(shown["instance_id"])) if here else {}
+    figure = two_scores(
+        shown.assign(text=shown["instance_id"].map(known).fillna("")), _title(attack), ATTACKS[attack].unit
+    )
+    return Scored(items, _right_looks_seen(two, attack), figure, len(shown), len(two))
 
 
 def _right_looks_seen(two: pd.DataFrame, attack: str) -> str:
@@ -141,36 +178,30 @@ def _right_looks_seen(two: pd.DataFrame, attack: str) -> str:
     )
 
 
-def _figure(
-    run_id: str, group: str, attack: str, items: pd.DataFrame, two: pd.DataFrame, chosen: Chosen
-) -> list[str] | None:
+def _figure(run_id: str, group: str, attack: str, scored: Scored) -> list[str] | None:
     """The figure of one attack; what was picked in it, none where nothing can be."""
     key = f"memorization_scores:{run_id}:{group}:{attack}"
-    if len(two):
-        shown = two if len(two) <= DOTS else two.sample(DOTS, random_state=0)
-        known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
+    if scored.two:
         answer = show.chart(
-            two_scores(
-                shown.assign(text=shown["instance_id"].map(known).fillna("")), _title(attack), ATTACKS[attack].unit
-            ),
+            scored.figure,
             key=key,
             alt=f"{_title(attack)} of the right text against that of the other, a dot an instance",
-            n=len(two),
+            n=scored.two,
             on_select="rerun",
         )
-        how_many_drawn = f" {DOTS:,} of {len(two):,} instances are drawn, by chance." if len(shown) < len(two) else ""
+        how_many = f" {DOTS:,} of {scored.two:,} instances are drawn, by chance." if scored.drawn < scored.two else ""
         below = "Below" if ATTACKS[attack].seen == "low" else "Above"
         show.note(
             f"{below} the line the right text looks more like a seen one. Click a dot, or draw a box around some, to "
-            f"see the instances.{how_many_drawn}"
+            f"see the instances.{how_many}"
         )
         return instances_behind.picked(answer)
-    if len(items):
+    if scored.figure is not None:
         show.chart(
-            one_score({str(name): dots["own"].tolist() for name, dots in items.groupby("verdict")}, _title(attack)),
+            scored.figure,
             key=key,
             alt=f"How many texts have which {_title(attack)}, right and wrong answers apart",
-            n=len(items),
+            n=scored.drawn,
         )
     return None
 
@@ -184,10 +215,12 @@ def _draw_instances_behind(items: pd.DataFrame, attack: str, picked: list[str] |
         title = f"{len(rows):,} picked instances"
         instances_behind.draw_instances(rows, chosen, f"picked by {attack}", columns, key="picked", title=title)
         return
-    drawer = st.expander("Instances that look most like seen ones", key=f"seen:{attack}")
-    with drawer:
+
+    def draw() -> None:
         strongest = items.sort_values("own", ascending=ATTACKS[attack].seen == "low").head(100)
         instances_behind.draw_instances(strongest, chosen, f"most like seen {attack}", columns, key="seen")
+
+    show.folded("Instances that look most like seen ones", f"seen:{attack}", draw)
 
 
 def _means(findings: pd.DataFrame, run_id: str) -> None:
@@ -250,8 +283,7 @@ def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
         "of OLMo-7B.",
         columns=saying_something(table, columns),
     )
-    with st.expander("ROC curves", key="roc"):
-        _roc(findings, kind)
+    show.folded("ROC curves", "roc", lambda: _roc(findings, kind))
     _coefficients(findings)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import streamlit as st
 
 from explorer.figures.models import model_colors
+from explorer.results.store import Store
 from explorer.studies import STUDIES
 from explorer.studies.runs_together import OfRun
-from explorer.ui import layout, links, show
+from explorer.ui import layout, links, resources, show
 from explorer.ui.overview import cards, planted, stored
 from explorer.ui.overview.cards import Card
 from explorer.ui.overview.stored import Run
@@ -33,9 +34,7 @@ def draw_gallery() -> None:
     colors = dict(zip(names, model_colors(names), strict=True))
     if colors:
         show.model_key(colors)
-    shown_cards = [card for study in STUDIES if (card := cards.card(study, _runs_of_study(plain, study), colors))]
-    shown_cards += planted.cards()
-    ordered = sorted(shown_cards, key=lambda card: -card.size)
+    ordered = resources.ask_shared(_cards, tuple(run.found.run_id for run in plain), tuple(colors.items()))
     by_id = {run.found.run_id: run for run in runs}
     with st.container(key="gallery"):
         for card in ordered[:MOST]:
@@ -46,6 +45,13 @@ def draw_gallery() -> None:
             with drawer, st.container(key="gallery-more"):
                 for card in ordered[MOST:]:
                     _draw_card(card, by_id)
+
+
+def _cards(_: Store, run_ids: tuple[str, ...], colors: tuple[tuple[str, str], ...]) -> list[Card]:
+    """The cards of these runs and of the glass box, what shows most first; for `resources.ask_shared`."""
+    runs = [run for run in stored.runs() if run.found.run_id in run_ids]
+    shown = [card for study in STUDIES if (card := cards.card(study, _runs_of_study(runs, study), dict(colors)))]
+    return sorted([*shown, *planted.cards()], key=lambda card: -card.size)
 
 
 def _runs_of_study(runs: Sequence[Run], study: str) -> list[OfRun]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.results import queries_overview
+from explorer.results.store import Store
 from explorer.scoring import catalog, suites
 from explorer.studies.runs_together import OfRun
 from explorer.studies.sentences import Findings
@@ -26,8 +27,12 @@ class Run:
 
 def runs() -> list[Run]:
     """All but those of checkpoints, in the order of the models in the catalog, the largest of a model first."""
+    return list(resources.ask_shared(_runs))
+
+
+def _runs(store: Store) -> tuple[Run, ...]:
     by_run: dict[str, list[dict[Any, Any]]] = {}
-    for row in resources.ask_store(queries_overview.findings_for_figures).to_dict("records"):
+    for row in queries_overview.findings_for_figures(store).to_dict("records"):
         by_run.setdefault(str(row["run_id"]), []).append(row)
     stored = [
         Run(
@@ -41,7 +46,7 @@ def runs() -> list[Run]:
     # A checkpoint is no model of its own; where nothing else was run, it is what there is to see.
     stored = [run for run in stored if not suites.is_checkpoint(run.model)] or stored
     order = list(catalog.MODELS)
-    return sorted(stored, key=lambda run: order.index(run.model) if run.model in order else len(order))
+    return tuple(sorted(stored, key=lambda run: order.index(run.model) if run.model in order else len(order)))
 
 
 def is_glass_box(model: str) -> bool:
