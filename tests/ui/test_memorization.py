@@ -13,6 +13,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
 from explorer.settings import Settings
+from explorer.studies.memorization import queries
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,16 @@ def test_every_attack_has_a_mean_of_right_and_other_texts(open_page, runs, tiny_
 
 def table_of(app, column):
     return next(one.value for one in app.dataframe if column in one.value)
+
+
+def test_a_second_visit_reads_and_draws_no_scores_again(open_page, runs, tiny_gpt2, monkeypatch):
+    read = []
+    real = queries.items
+    monkeypatch.setattr(queries, "items", lambda *what: read.append(what) or real(*what))
+    first = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs")
+    again = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs")
+    assert len(read) == 1 and words_of(again) == words_of(first)
+    assert len(again.get("plotly_chart")) == len(first.get("plotly_chart"))
 
 
 def test_the_instances_shown_are_those_of_the_chosen_group(open_page, runs, tiny_gpt2):
