@@ -91,7 +91,7 @@ def take(address: str, args: argparse.Namespace, theme: str, width: int) -> None
 
 def _settle(page) -> None:
     page.wait_for_timeout(1500)
-    page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
+    page.locator("[data-testid=stStatusWidget]").wait_for(state="detached", timeout=120_000)
     page.wait_for_timeout(1000)
 
 

@@ -18,6 +18,7 @@ from explorer.ui import page_list, resources, run_names, show
 LIVE = ("queued", "running")
 EVERY = 2.0  # seconds between two looks
 SHOWN = 2  # live runs in the bar
+WAITS = "waiting for "  # and the id of the run that goes before
 PATIENCE = 20.0  # seconds for a run that ended to appear in the database
 ENDED = "run:ended"  # the runs that ended while this window was open and whose end was not put away yet
 
@@ -189,10 +190,15 @@ def _share(run: RunInfo) -> float:
     return min(1.0, run.done / run.total) if run.total else 0.0
 
 
+def remark(run: RunInfo) -> str:
+    """What a run that goes on no more left to say; what it waited for, named by an id, is past."""
+    return "" if run.status in LIVE or run.message.startswith(WAITS) else run.message
+
+
 def describe(run: RunInfo) -> str:
     """How far a run is, in words."""
     if run.status == "queued":  # what it waits for, which its message names by an id, stands above it
-        return "waiting for its turn" if run.message.startswith("waiting for ") else run.message or "waiting to start"
+        return "waiting for its turn" if run.message.startswith(WAITS) else run.message or "waiting to start"
     if run.status != "running":
         return run.message or f"{run.done:,} of {run.total:,}"
     if not run.done:

@@ -132,7 +132,9 @@ def test_the_bar_shows_what_goes_on_before_what_waits_and_waiting_names_no_id(mo
     older, runs_now = info(status="queued", created=1.0), info(status="running", created=2.0)
     monkeypatch.setattr(progress.queue, "list_runs", lambda settings: [waits, older, runs_now, info()])
     assert progress.live_runs() == [runs_now, older, waits]
-    assert progress.describe(waits) == "waiting for its turn"
+    assert progress.describe(waits) == "waiting for its turn" and progress.remark(waits) == ""
+    assert progress.remark(info(status="interrupted", message=waits.message)) == ""
+    assert progress.remark(info(status="failed", message="No such file.")) == "No such file."
     stopped = info(status="failed", created=9.0)
     listed = run_list.in_order([info(), stopped, waits, runs_now], {"starter_pairs": "Starter pairs"})
     assert listed == [waits, runs_now, stopped, info()]

@@ -160,7 +160,7 @@ def _table(study: str, runs: list[RunInfo], shown: str) -> list[str]:
             "status": [run.status for run in runs],
             "so_far": [_so_far(run) for run in runs],
             "created": [datetime.fromtimestamp(run.created) for run in runs],
-            "remark": [run.message if run.status not in progress.LIVE else "" for run in runs],
+            "remark": [progress.remark(run) for run in runs],
         }
     )
     frame = frame.merge(head_findings, on="run", how="left")
@@ -175,8 +175,8 @@ def _table(study: str, runs: list[RunInfo], shown: str) -> list[str]:
         "model": name_column("Model", width=None),
         **columns,
         "so_far": text_column("Instances", right=True),
-        "settings": text_column("Settings", "what is not the study's default"),
-        "status": "State",
+        "settings": text_column("Settings", "what is not the study's default", width=130),
+        "status": text_column("State", width=105),
         "created": st.column_config.DatetimeColumn("Started", format="D MMM YYYY, HH:mm"),
         "source": "From",
         "remark": "Remark",
