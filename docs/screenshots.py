@@ -36,7 +36,7 @@ PAGES = {
     "in-context": "in_context?benchmark=rte",
     "findings": "findings",
     "replication": "replication",
-    "trajectories": "trajectories",
+    "trajectories": "trajectories?benchmark=glassbox_pairs",
     "calibration": "calibration",
     "corpus": "corpus",
     "runs": "runs",

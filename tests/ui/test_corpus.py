@@ -10,9 +10,10 @@ import pytest
 from explorer import settings as settings_module
 from explorer.glassbox import index as glassbox_index
 from explorer.popularity import verbatim
+from explorer.popularity.counter import Document
 from explorer.popularity.verbatim import ABSENT, UNKNOWN, WHOLE, Verbatim
 from explorer.settings import Settings
-from explorer.ui.corpus import asking, lens, search
+from explorer.ui.corpus import asking, lens, marked, search
 from explorer.ui.corpus.figure_grams import Gram, gram_pyramid
 from explorer.ui.corpus.figure_next import Guess, next_tokens
 from tests.ui.test_pages import html_of
@@ -136,3 +137,10 @@ def test_the_fold_of_an_instance_tells_which_text_the_corpus_holds(open_page, bo
     assert both([whole, absent]) == "The corpus holds the right text as a whole, and not the other."
     assert both([absent, whole]).startswith("The corpus holds the wrong text")
     assert both([short, whole]) == "" and both([whole]) == ""
+
+
+def test_a_match_is_read_with_the_line_before_and_the_line_after():
+    pieces = (("Far.\nBefore.\nThe ", False), ("drugstores", True), (" are.\nAfter.\nFurther.", False))
+    assert marked._around(Document(1, 9, pieces)) == "… Before.<br>The <mark>drugstores</mark> are.<br>After. …"
+    short = Document(1, 3, (("The ", False), ("cat", True), (" sat.", False)))
+    assert marked._around(short) == "The <mark>cat</mark> sat."

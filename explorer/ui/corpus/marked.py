@@ -67,8 +67,10 @@ def _around(document: Document) -> str:
     before = "".join(text for text, _ in document.pieces[:first])
     match = document.pieces[first][0] if document.pieces else ""
     after = "".join(text for text, _ in document.pieces[first + 1 :])
-    head = f"… {before[-AROUND:]}" if len(before) > AROUND else before
-    tail = f"{after[:AROUND]} …" if len(after) > AROUND else after
+    # The line before and the line after: where lines are short texts of their own, further ones tell of other things.
+    near, on = "\n".join(before.split("\n")[-2:])[-AROUND:], "\n".join(after.split("\n")[:2])[:AROUND]
+    head = f"… {near}" if len(near) < len(before) else before
+    tail = f"{on} …" if len(on) < len(after) else after
     return f"{html.escape(head)}<mark>{html.escape(match)}</mark>{html.escape(tail)}".replace("\n", "<br>")
 
 
