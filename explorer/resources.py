@@ -57,6 +57,7 @@ class Resources:
         self._other: tuple[tuple[str, str, str], MaskedLM | PairedLM] | None = None  # no causal one
         self._process: ModelProcess | None = None  # in which a run's model is, or will be
         self._process_for: tuple[str, str, str] | None = None
+        self._importing: threading.Thread | None = None
         self.keeps_process = False  # from one run to the next, where that has the same model
         self._generator: ModelGenerator | None = None
         self._second: Resources | None = None
@@ -101,6 +102,8 @@ class Resources:
 
         if self._process is None and model_process.pays():
             self._process = model_process.ModelProcess()
+            self._importing = threading.Thread(target=_import_ahead, name="import ahead", daemon=True)
+            self._importing.start()
 
     def begin_process(self, name: str, dtype: str = "auto") -> None:
         """Gives the model of this name a process of its own, where that is faster.
@@ -140,6 +143,8 @@ class Resources:
             if process is None or self._process_for != wanted:
                 return None
             if not process.name:
+                if self._importing:
+                    self._importing.join()  # two threads that import the same libraries may each see half of them
                 self.fetch(*wanted)
                 source = self._fetched.get(wanted)
                 if source is None or hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
@@ -350,3 +355,13 @@ class Resources:
 
     def _steps(self) -> Callable[[str, float], None]:
         return lambda text, share: self._progress(text, round(100 * share), 100)
+
+
+# While files are read and hashed, which leaves the interpreter idle, and while the model's process begins.
+def _import_ahead() -> None:
+    from explorer.results import store  # noqa: F401
+    from explorer.scoring import hf, hf_masked, hf_paired  # noqa: F401
+    from explorer.stats import bootstrap
+
+    hf.import_tokenizers()
+    bootstrap.import_ahead()

@@ -121,6 +121,12 @@ def import_ahead() -> None:
     import transformers.models.llama.modeling_llama  # layers, masks and attention that most others share  # noqa: F401
 
 
+def import_tokenizers() -> None:
+    """Imports what transformers otherwise imports when it reads the first tokenizer and configuration."""
+    import transformers.models.llama.configuration_llama  # what most configurations share  # noqa: F401
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast  # noqa: F401
+
+
 def find(
     name: str,
     settings: Settings,

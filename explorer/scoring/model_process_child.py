@@ -10,6 +10,7 @@ It ends when the other end of the socket is closed, however the process there en
 
 from __future__ import annotations
 
+import gc
 import os
 import queue
 import sys
@@ -17,6 +18,9 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -24,66 +28,132 @@ from explorer.errors import ExplorerError
 from explorer.scoring.model_process import Facts
 
 if TYPE_CHECKING:
+    from explorer.records import PackedRow
     from explorer.scoring.hf import HFModel
 
 TELL = 0.25  # seconds between two reports of how far a batch of rows is
+GATHER = 256  # rows that are scored in one go, at most, where several batches of them wait: some full passes
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A batch of rows whose scores somebody waits for."""
+
+    number: int
+    rows: list[PackedRow]
+    options: dict[str, Any]
 
 
 def main(socket: int) -> None:
     """Loads the model and scores what comes, in the order in which it comes."""
     connection = Connection(socket)
-    waiting: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(connection, waiting), daemon=True).start()
-    # Most of the time until the first score; it begins before anybody has said which model is wanted.
+    messages: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(connection, messages), daemon=True).start()
+    # Imports take most of the time until the first score; they begin before anybody has said which model is wanted.
+    # They make a million objects that stay, which the garbage collector need not look through again and again.
+    gc.disable()
     from explorer.scoring import hf
+    from explorer.scoring.engine.device import wake
 
+    threading.Thread(target=wake, daemon=True).start()
     hf.import_ahead()
-    _, loading = waiting.get()
-    model = _answer(
-        connection,
-        0,
-        lambda: hf.load(
+    _, loading = messages.get()
+    try:
+        model = hf.load(
             loading.name, loading.settings, device=loading.device, dtype=loading.dtype, source=loading.source
-        ),
-    )
-    if model is None:
+        )
+    except Exception as error:
+        _send_failure(connection, 0, error)
         return
+    gc.freeze()
+    gc.enable()
     connection.send(("loaded", Facts(model.record(), model.row_tokens)))
+    _score_all(connection, model, messages)
+
+
+# The card is kept busy: while it works on the last forward passes of some rows, the next are prepared and queued.
+#
+#     Python   prepare 1, queue 1 | prepare 2, queue 2 | wait for 1, send 1 | prepare 3, queue 3 | ...
+#     GPU                | rows 1 .................... | rows 2 ................................... | rows 3
+def _score_all(connection: Connection, model: HFModel, messages: queue.SimpleQueue[tuple[Any, ...]]) -> None:
+    send_queued: Callable[[], None] | None = None
+    first: _Wanted | None = None
     while True:
-        _, number, rows, options = waiting.get()
-        scores = _answer(connection, number, lambda: _score(connection, model, number, rows, options))  # noqa: B023
-        if scores is not None:
-            connection.send(("rows", number, scores, model.record()))
+        wanted, first = _gather(messages, first, wait=send_queued is None)
+        send_next = _begin(connection, model, wanted) if wanted else None
+        if send_queued:
+            send_queued()
+        send_queued = send_next
 
 
-def _score(connection: Connection, model: HFModel, number: int, rows: Any, options: dict[str, Any]) -> Any:
+def _gather(
+    messages: queue.SimpleQueue[tuple[Any, ...]], first: _Wanted | None, *, wait: bool
+) -> tuple[list[_Wanted], _Wanted | None]:
+    """What is scored in one go, since rows make fuller batches together, and the first that is not part of it."""
+    wanted: list[_Wanted] = []
+    rows = 0
+    while True:
+        if first is None:
+            try:
+                _, *asked = messages.get(block=wait and not wanted)
+            except queue.Empty:
+                return wanted, None
+            first = _Wanted(*asked)
+        rows += len(first.rows)
+        if wanted and (rows > GATHER or first.options != wanted[0].options):
+            return wanted, first
+        wanted.append(first)
+        first = None
+
+
+def _begin(connection: Connection, model: HFModel, wanted: list[_Wanted]) -> Callable[[], None]:
+    """Queues the rows of all that is wanted; what is given waits for their scores and sends them."""
     told = time.monotonic()
 
     def tell(done: int, of: int) -> None:
         nonlocal told
         if time.monotonic() - told > TELL:
             told = time.monotonic()
-            connection.send(("progress", number, done, of))
+            for each in wanted:
+                connection.send(("progress", each.number, len(each.rows) * done // of, len(each.rows)))
 
-    return model.logprobs(rows, tell, **options)
+    def fail(error: Exception) -> None:
+        if len(wanted) == 1:
+            _send_failure(connection, wanted[0].number, error)
+            return
+        for each in wanted:  # those before the one that cannot be scored still can
+            _begin(connection, model, [each])()
 
+    def send() -> None:
+        try:
+            scores = iter(finish())
+        except Exception as error:
+            fail(error)
+            return
+        for each in wanted:
+            connection.send(("rows", each.number, list(islice(scores, len(each.rows))), model.record()))
 
-def _answer(connection: Connection, number: int, do: Callable[[], Any]) -> Any:
-    """What `do` gives; where it raises, None, and the error is sent."""
+    rows = [row for each in wanted for row in each.rows]
     try:
-        return do()
-    except ExplorerError as error:
-        connection.send(("failed", number, type(error).__name__, str(error)))
+        finish = model.runner.begin(rows, tell, **wanted[0].options)
     except Exception as error:
-        traceback.print_exc()
+        return partial(fail, error)
+    return send
+
+
+def _send_failure(connection: Connection, number: int, error: Exception) -> None:
+    """Says what is wrong with the rows of this number, or with the model where it is 0."""
+    if isinstance(error, ExplorerError):
+        connection.send(("failed", number, type(error).__name__, str(error)))
+    else:
+        traceback.print_exception(error)
         connection.send(("failed", number, "", f"{type(error).__name__}: {' '.join(str(error).split())}"))
-    return None
 
 
-def _read(connection: Connection, waiting: queue.SimpleQueue[tuple[Any, ...]]) -> None:
+def _read(connection: Connection, messages: queue.SimpleQueue[tuple[Any, ...]]) -> None:
     try:
         while True:
-            waiting.put(connection.recv())
+            messages.put(connection.recv())
     except (EOFError, OSError):
         os._exit(0)  # nobody is left who could want anything; a forward pass under way is not waited for
     except BaseException:

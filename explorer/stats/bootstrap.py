@@ -27,6 +27,11 @@ class Bootstrapped(Estimate):
     units: int
 
 
+def import_ahead() -> None:
+    """Imports what intervals need, in a moment when nobody waits for it."""
+    from scipy import special  # noqa: F401
+
+
 def bootstrap_mean(
     values: ArrayLike,
     groups: ArrayLike | None = None,

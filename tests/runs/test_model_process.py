@@ -6,6 +6,7 @@ import contextlib
 import gc
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import types
 import weakref
 from multiprocessing.connection import Connection
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -26,7 +28,8 @@ from explorer.rows.builders import measure_row
 from explorer.runs import part, pipeline, worker
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
-from explorer.scoring import hf, model_process
+from explorer.scoring import hf, model_process, model_process_child
+from explorer.scoring.engine import tree
 from explorer.scoring.score import ModelScorer, score
 from explorer.studies.study import Stages, Study
 from tests.forked import Forked, serve_model
@@ -227,6 +230,31 @@ def test_an_error_in_scoring_is_raised_where_the_scores_are_taken_and_the_proces
         take(None)
     assert len(score(process, TEXTS)) == 3
     resources.end_process()
+
+
+def test_rows_that_wait_together_are_scored_together_and_one_that_cannot_be_scored_fails_alone(settings, tiny_gpt2):
+    resources, process = loaded(settings, str(tiny_gpt2))
+    rows = [tree.pack([[word, 5, 6]], [1], 8).rows for word in range(3, 9)]
+    takes = [process.begin(each) for each in [*rows[:3], ["no row"], *rows[3:]]]
+    good = [take(None) for take in (*takes[:3], *takes[4:])]
+    with pytest.raises(RuntimeError, match="AttributeError"):
+        takes[3](None)
+    alone = [process.logprobs(each) for each in rows]
+    for together, expected in zip(good, alone, strict=True):
+        np.testing.assert_allclose(together[0].logprobs, expected[0].logprobs, atol=1e-5)
+    resources.end_process()
+
+
+def test_what_waits_is_gathered_up_to_a_bound_in_its_order_and_by_its_options():
+    messages = queue.SimpleQueue()
+    for number, (rows, options) in enumerate([(100, {}), (100, {}), (100, {}), (1, {"moments": True}), (1, {})]):
+        messages.put(("score", number, [None] * rows, options))
+    gathered, first = [], None
+    while first is not None or not messages.empty():
+        wanted, first = model_process_child._gather(messages, first, wait=True)
+        gathered.append([each.number for each in wanted])
+    assert gathered == [[0, 1], [2], [3], [4]]
+    assert model_process_child._gather(messages, None, wait=False) == ([], None)
 
 
 def test_a_message_that_cannot_be_read_ends_the_process_and_is_told(settings, tiny_gpt2):

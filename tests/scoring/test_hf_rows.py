@@ -161,6 +161,31 @@ def test_progress_ends_with_all_rows(runners):
     assert len(seen) > 2
 
 
+def test_rows_of_unlike_length_share_a_pass_where_their_padding_is_spare(runners, monkeypatch):
+    runner = runners("gpt2")
+    sequences = [list(range(3, 3 + length)) for length in range(2, 26)]
+    passes = []
+    plain = runner._score
+    monkeypatch.setattr(runner, "_score", lambda batch, moments: passes.append(len(batch)) or plain(batch, moments))
+    alike = sums(runner, sequences, row_tokens=1)
+    apart = len(passes)
+    passes.clear()
+    monkeypatch.setattr(runner, "spare_tokens", 60)
+    together = sums(runner, sequences, row_tokens=1)
+    assert len(passes) < apart and sum(passes) == len(engine_tree.pack(sequences, [1] * len(sequences), 1).rows)
+    for one, other in zip(alike, together, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_rows_can_be_queued_before_those_ahead_of_them_are_taken(runners):
+    runner = runners("gpt2")
+    rows = [engine_tree.pack([[word, 5, 6, 7]], [1], 8).rows for word in (3, 4)]
+    alone = [runner.run(each)[0].logprobs for each in rows]
+    takes = [runner.begin(each) for each in rows]
+    for take, expected in zip(takes, alone, strict=True):
+        np.testing.assert_array_equal(take()[0].logprobs, expected)
+
+
 class Cramped(transformers.GPT2LMHeadModel):
     """A GPT-2 on a device that holds a few rows at a time, and says so as torch does."""
 

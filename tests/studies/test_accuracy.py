@@ -56,7 +56,7 @@ def test_reductions_worked_out_at_once_are_those_worked_out_one_by_one():
         passes = [
             {
                 option: findings.StoredOption(
-                    chance.choice(numbers), chance.choice((0, 1, 3, math.nan)), chance.choice((0, 4)), 5.0,
+                    chance.choice(numbers), chance.choice((0.0, 1.0, 3.0, math.nan)), chance.choice((0.0, 4.0)), 5.0,
                     ("", chance.choice(("one", "two", f"option {option}"))),
                 )
                 for option in range(count)
@@ -67,9 +67,17 @@ def test_reductions_worked_out_at_once_are_those_worked_out_one_by_one():
         asked[str(number)] = passes
         rows.append((str(number), chance.choice((None, *range(count + 1))), count))
     instances = pd.DataFrame(rows, columns=["instance_id", "gold", "options"])
+    scores = pd.DataFrame(
+        {"instance_id": name, "role": "option", "part": part, "option": option, **score._asdict()}
+        for name, passes in asked.items()
+        for part, options in enumerate(passes)
+        for option, score in options.items()
+    )
+    scores[["context", "continuation"]] = scores.pop("text").tolist()
+    scores = pd.concat([scores.sample(frac=1, random_state=1), scores.assign(logprob=-9.0)])  # of two the first counts
     for reduction in findings.REDUCTIONS:
         for ties in ("half", "first"):
-            together = findings.chosen_is_gold(instances, asked, reduction, ties)
+            together = findings.chosen_is_gold(instances, scores, reduction, ties)
             alone = [findings._of_passes(asked[name], gold, count, reduction, ties) for name, gold, count in rows]
             np.testing.assert_array_equal(together, np.array(alone))
 

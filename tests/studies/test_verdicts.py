@@ -92,13 +92,11 @@ def test_a_suite_item_is_right_when_all_its_inequalities_hold_and_equality_stand
     assert found == {("correct", None): 1.0, ("formula", 0): 1.0, ("formula_equal", 1): 1.0}
 
 
-def stored(*rows: tuple) -> accuracy_findings.Options:
+def stored(*rows: tuple) -> pd.DataFrame:
     """Stored scores: instance, option, log-probability and tokens."""
     frame = pd.DataFrame(rows, columns=["instance_id", "option", "logprob", "scored"])
     own = [f"{name} {option}" for name, option in zip(frame["instance_id"], frame["option"], strict=True)]
-    return accuracy_findings.options_asked(
-        frame.assign(role="option", chars=10, bytes=20, context="", continuation=own)
-    )  # fmt: skip
+    return frame.assign(role="option", chars=10, bytes=20, context="", continuation=own)
 
 
 def test_other_reductions_are_recomputed_from_stored_sums():

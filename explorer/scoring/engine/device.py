@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import torch
 
 from explorer.errors import ModelError
@@ -28,6 +30,14 @@ def choose_device(device: str = "auto") -> torch.device:
             f"The device {device!r} cannot be used here ({why}). Choose auto, cpu, cuda or mps."
         ) from error
     return place
+
+
+def wake() -> None:
+    """Has a GPU begin: its context and its library of products take half a second, in which others can import."""
+    with contextlib.suppress(RuntimeError):  # what is wrong with it is said when a model is loaded
+        if torch.cuda.is_available():
+            ones = torch.ones(64, 64, device="cuda", dtype=torch.bfloat16)
+            (ones @ ones).sum().item()
 
 
 def choose_dtype(dtype: str, device: torch.device) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -41,7 +41,10 @@ ROW_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # dense masks: attention gro
 FLEX_ROW_TOKENS = 2048
 FLEX_PAYS_AFTER = 2_000_000  # tokens in long rows: compiling takes a minute or two
 PADDED_LOGITS = 1 << 27  # how many logits a batch without packing may make
-ALIKE = 0.9  # a batch's shortest row is at least this share of its longest
+ALIKE = 0.9  # a batch's shortest row is at least this share of its longest, beyond the spare tokens
+# Padding that a batch may hold whatever its rows are like, in tokens: less than what one more pass would cost. On a GPU
+# Python needs as long to queue the calls of a pass, 1,000 and more, as the card for some thousand tokens.
+SPARE_TOKENS = {"cuda": 4096}
 TOY_TRUNK, TOY_BRANCH = 5, 3
 AGREEMENT, HALF_AGREEMENT = 1e-3, 0.5  # nats between a packed and a plain toy row: float32, and half precision
 
@@ -60,6 +63,7 @@ class RowRunner:
         self.lock = threading.RLock()
         self.batch_tokens = BATCH_TOKENS.get(self.device.type, 2048)
         self.row_tokens = ROW_TOKENS.get(self.device.type, 128)
+        self.spare_tokens = SPARE_TOKENS.get(self.device.type, 0)
         self.flex: FlexLayers | None = None
         self.flex_later = False
         self.long_tokens = 0  # scored so far in rows that are long enough for block masks
@@ -93,6 +97,20 @@ class RowRunner:
 
         `moments` adds the mean and the standard deviation of log P over the vocabulary at each scored token's place.
         """
+        return self.begin(rows, progress, token_budget, moments=moments)()
+
+    def begin(
+        self,
+        rows: Sequence[PackedRow],
+        progress: Progress | None = None,
+        token_budget: int | None = None,
+        *,
+        moments: bool = False,
+    ) -> Callable[[], list[RowScores]]:
+        """As `run`, but returns when the last batch is queued on a GPU; what is given waits for it.
+
+        In between the next rows can be prepared and queued, so that the GPU is not left idle.
+        """
         results = no_scores(rows, moments=moments)
         fed_rows = [prepare(row, number) for number, row in enumerate(rows)]
         if self.mode != "packed":
@@ -121,8 +139,12 @@ class RowRunner:
                 continue
             queue.add(batch, scored)
             pending = pending[len(batch) :]
-        queue.finish()
-        return results
+
+        def finish() -> list[RowScores]:
+            queue.finish()
+            return results
+
+        return finish
 
     def likeliest(self, ids: Sequence[int], count: int) -> list[tuple[int, float]]:
         """The tokens that are likeliest after these, each with its log-probability in nats, the likeliest first."""
@@ -151,9 +173,11 @@ class RowRunner:
             return 1
         if self.mode == "padded":
             budget = min(budget, PADDED_LOGITS // self.head.words)
-        first, size = pending[0], 1
+        first, size, padding = pending[0], 1, 0
         while size < len(pending) and (size + 1) * len(first) <= budget:
-            if len(pending[size]) < int(ALIKE * len(first)) or pending[size].chain != first.chain:
+            row = pending[size]
+            padding += len(first) - len(row)
+            if row.chain != first.chain or (len(row) < int(ALIKE * len(first)) and padding > self.spare_tokens):
                 break
             size += 1
         return size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,7 +39,7 @@ class StoredOption(NamedTuple):
     scored: float
     chars: float
     bytes: float
-    text: tuple[str | None, str | None]  # context and continuation
+    text: Hashable  # that of another option is equal if context and continuation are
 
 
 Options = Mapping[str, Sequence[Mapping[int, StoredOption]]]  # by instance, a pass over it, and option
@@ -47,7 +47,7 @@ Options = Mapping[str, Sequence[Mapping[int, StoredOption]]]  # by instance, a p
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`: accuracy with Wilson intervals, the mean over groups, perplexity, other reductions."""
-    instances = folder.read("instances", ["instance_id", "benchmark", "grp", "phenomenon", "kind", "gold", "payload"])
+    instances = folder.read("instances", ["instance_id", "benchmark", "grp", "phenomenon", "kind", "gold"])
     measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
     if instances.empty:
         return []
@@ -62,17 +62,21 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
         rows.append(finding_row(declared.PERPLEXITY, "overall", last_word))
     # A judgment is the same however it would be divided.
     if kind in ("pair", "choice", "labelled") and spec.settings.get("ask") != "judge":
-        instances = instances.assign(options=[len(json.loads(text)["options"]) for text in instances["payload"]])
-        scored = options_asked(
-            folder.read("scores", ["instance_id", "option", "role", "part", *StoredOption._fields[:-1], *TEXT])
-        )
+        scores = folder.read("scores", ["instance_id", "option", "role", "part", *StoredOption._fields[:-1], *TEXT])
         ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
-        cases = Cases(instances, scored)
+        cases = Cases(instances.assign(options=_count_options(instances, folder)), scores)
         families = families_of(instances)
         for name in REDUCTIONS:
             share = proportion(cases.chosen_is_gold(name, ties), families)
             rows.append(_share_row(declared.ACCURACY, "overall", share, {"setting": name}))
     return rows
+
+
+def _count_options(instances: pd.DataFrame, folder: RunFolder) -> np.ndarray:
+    """How many options each instance has; a pair has two, which spares reading what each holds."""
+    if (instances["kind"] == "pair").all():
+        return np.full(len(instances), 2)
+    return np.array([len(json.loads(text)["options"]) for text in folder.read("instances", ["payload"])["payload"]])
 
 
 def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
@@ -81,12 +85,13 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
     Of suites, whose numbers of items differ by chance, the whole is the mean over suites, and all items stand beside.
     """
     rows = []
+    kinds = instances[[name for name in ("benchmark", "grp", "kind") if name in instances]].astype("category")
     for column, finding in (("grp", declared.ACCURACY), ("phenomenon", declared.ACCURACY_BY_PHENOMENON)):
         names = instances[column].to_numpy()
         for name in dict.fromkeys(names):
             if name:
                 inside = names == name
-                rows.append(_share_row(finding, name, proportion(correct[inside], families_of(instances[inside]))))
+                rows.append(_share_row(finding, name, proportion(correct[inside], families_of(kinds[inside]))))
     groups, families = instances["grp"].to_numpy(), families_of(instances)
     share = proportion(correct, families)
     if len(set(groups)) < 2:
@@ -120,48 +125,37 @@ class _Plain:
     """Instances with equally many options, one pass, a gold option and a stored score of every option."""
 
     places: np.ndarray
-    options: Sequence[Sequence[StoredOption]]
     gold: np.ndarray
     numbers: np.ndarray  # a line an instance, a column an option: logprob, scored, chars, bytes
-    same: np.ndarray  # whether an option has the gold option's text
-
-
-class _PlainCase(NamedTuple):
-    """An instance with one pass whose options all have a score: its place, the right option, the options."""
-
-    place: int
-    right: int
-    options: list[StoredOption]
-
-
-def _stacked(cases: Sequence[_PlainCase]) -> _Plain:
-    """Cases with as many options each as arrays, so that all are reduced at once."""
-    return _Plain(
-        np.array([case.place for case in cases]),
-        [case.options for case in cases],
-        np.array([case.right for case in cases]),
-        np.array([[option[:-1] for option in case.options] for case in cases], dtype=float),
-        np.array([[option.text == case.options[case.right].text for option in case.options] for case in cases]),
-    )
+    texts: np.ndarray  # likewise: two options have one number if their texts are equal
 
 
 class Cases:
     """The options of many instances, ready for any reduction."""
 
-    def __init__(self, instances: pd.DataFrame, scored: Options) -> None:
-        """`instances` has the columns instance_id, gold, and options: how many there are."""
+    def __init__(self, instances: pd.DataFrame, scores: pd.DataFrame) -> None:
+        """`instances` has the columns instance_id, gold, and options (how many); `scores` is the table of that name."""
         self.size = len(instances)
-        self.rest: list[tuple[int, Sequence[Mapping[int, StoredOption]], int | None, int]] = []
-        plain: dict[int, list[_PlainCase]] = {}
-        columns = (instances[name].tolist() for name in ("instance_id", "gold", "options"))
-        for place, (name, gold, count) in enumerate(zip(*columns, strict=True)):
-            passes, right = scored.get(name, [{}]), None if pd.isna(gold) else int(gold)
-            options = [scored_option for option in range(count) if (scored_option := passes[0].get(option)) is not None]
-            if len(passes) == 1 and count > 1 and right is not None and 0 <= right < count == len(options):
-                plain.setdefault(count, []).append(_PlainCase(place, right, options))
-            else:
-                self.rest.append((place, passes, right, count))
-        self.plain = [_stacked(cases) for cases in plain.values()]
+        of_options = _in_order(instances, scores[scores["role"].isin(VERDICT_ROLES)])
+        gold = instances["gold"].to_numpy(dtype=float, na_value=math.nan)
+        count = instances["options"].to_numpy(dtype=int)
+        first, is_plain = _plain_cases(of_options, gold, count)
+        numbers = np.column_stack(
+            [of_options[name].to_numpy(dtype=float, na_value=math.nan) for name in StoredOption._fields[:-1]]
+        )
+        contexts, continuations = (pd.factorize(of_options[name])[0] for name in TEXT)
+        texts = contexts * (continuations.max(initial=0) + 2) + continuations
+        self.plain = []
+        for width in np.unique(count[is_plain]).tolist():
+            places = np.flatnonzero(is_plain & (count == width))
+            lines = first[places][:, None] + np.arange(width)
+            self.plain.append(_Plain(places, gold[places].astype(int), numbers[lines], texts[lines]))
+        left = options_asked(of_options[~is_plain[of_options["place"]]])
+        names = instances["instance_id"].tolist()
+        self.rest = [
+            (place, left.get(names[place], [{}]), None if math.isnan(gold[place]) else int(gold[place]), count[place])
+            for place in np.flatnonzero(~is_plain).tolist()
+        ]
 
     def chosen_is_gold(self, normalization: Normalization, ties: TieRule = "half") -> np.ndarray:
         """1, 0, 0.5 (a tie) or nan for each instance; of several passes the mean of those that have a verdict."""
@@ -174,10 +168,37 @@ class Cases:
 
 
 def chosen_is_gold(
-    instances: pd.DataFrame, scored: Options, normalization: Normalization, ties: TieRule = "half"
+    instances: pd.DataFrame, scores: pd.DataFrame, normalization: Normalization, ties: TieRule = "half"
 ) -> np.ndarray:
     """1, 0, 0.5 (a tie) or nan for each instance (columns instance_id, gold, options: how many) under a reduction."""
-    return Cases(instances, scored).chosen_is_gold(normalization, ties)
+    return Cases(instances, scores).chosen_is_gold(normalization, ties)
+
+
+def _in_order(instances: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores by instance, pass and option, each once, with `place`: the number of its instance."""
+    place = pd.Index(instances["instance_id"]).get_indexer(pd.Index(scores["instance_id"]))
+    passes = scores["part"].fillna(0).to_numpy(dtype=int) if "part" in scores else np.zeros(len(scores), dtype=int)
+    option = scores["option"].to_numpy(dtype=int)
+    order = np.lexsort((option, passes, place))  # of equals the first stays the first
+    keys = np.column_stack([place, passes, option])[order]
+    is_new = np.ones(len(keys), dtype=bool)
+    is_new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    kept = is_new & (keys[:, 0] >= 0)
+    in_order = scores.iloc[order[kept]].reset_index(drop=True)
+    return in_order.assign(place=keys[kept, 0], part=keys[kept, 1])
+
+
+def _plain_cases(of_options: pd.DataFrame, gold: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each instance the line of its first score, and whether it has one pass with a score of every option."""
+    place, passes = of_options["place"].to_numpy(), of_options["part"].to_numpy()
+    option = of_options["option"].to_numpy(dtype=int)
+    first = np.searchsorted(place, np.arange(len(count)))
+    size = np.searchsorted(place, np.arange(len(count)), side="right") - first
+    is_plain = (size == count) & (count > 1) & (gold >= 0) & (gold < count)
+    start, end = first[is_plain], (first + size - 1)[is_plain]
+    # Within a pass options ascend and none is there twice, so that the first and the last tell all.
+    is_plain[is_plain] = (passes[start] == passes[end]) & (option[start] == 0) & (option[end] == count[is_plain] - 1)
+    return first, is_plain
 
 
 def _of_passes(
@@ -201,11 +222,14 @@ def _of_plain(cases: _Plain, normalization: Normalization, ties: TieRule) -> np.
     by = {"mean_token": scored, "per_char": chars, "per_byte": size}.get(normalization, np.ones_like(logprob))
     value = np.divide(logprob, by, out=np.full(by.shape, math.nan), where=by > 0)
     near = reduce.TIE * np.where(np.isnan(scored), 1, scored) / np.where(by == 0, 1, by)
-    verdicts = reduce.decide_plain(value, near, near, cases.same, cases.gold, ties)
+    same = cases.texts == cases.texts[np.arange(len(cases.gold)), cases.gold][:, None]
+    verdicts = reduce.decide_plain(value, near, near, same, cases.gold, ties)
     correct = np.where(verdicts.tie, 0.5, np.where(verdicts.beaten, 0.0, 1.0))
     for row in np.flatnonzero(~np.isfinite(value).all(axis=1)).tolist():
-        options = cases.options[row]
-        correct[row] = _of_passes([dict(enumerate(options))], int(cases.gold[row]), len(options), normalization, ties)
+        texts = cases.texts[row].tolist()
+        lines = zip(*cases.numbers[row].T.tolist(), texts, strict=True)
+        options = {option: StoredOption(*line) for option, line in enumerate(lines)}
+        correct[row] = _of_passes([options], int(cases.gold[row]), len(options), normalization, ties)
     return correct
 
 
