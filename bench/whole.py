@@ -1,6 +1,6 @@
 """Whole commands against a peer, on one card: from the start of the process to its end, loading and all.
 
-    python bench/whole.py --make FOLDER --tokenizer .../tokenizer.json    # Pythia-1.4B's shape, random weights
+    python bench/whole.py --make FOLDER --tokenizer .../tokenizer.json    # --shape's, with random weights
     python bench/whole.py FOLDER --data DATA --repeats 3                  # BLiMP: ours and lm-evaluation-harness
 
 Ours is `python -m explorer run accuracy --benchmark blimp` in a fresh cache; the peer loads the same folder through
@@ -23,13 +23,19 @@ from typing import Any
 STARTED = time.monotonic()
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-SHAPE = {"hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 8192}
+SHAPES = {
+    "pythia-1.4b": {"hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 8192},
+    "pythia-6.9b": {
+        "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 16384,
+    },
+}  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--make", type=Path)
+    parser.add_argument("--shape", choices=SHAPES, default="pythia-1.4b")
     parser.add_argument("--tokenizer", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--repeats", type=int, default=3)
@@ -41,7 +47,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     args, rest = parser.parse_known_args()
     if args.make:
-        make(args.make, args.tokenizer)
+        make(args.make, args.tokenizer, SHAPES[args.shape])
     elif args.inside == "steps":
         ours(args, rest)
     elif args.inside == "peer":
@@ -50,14 +56,14 @@ def main() -> None:
         compare(args, rest)
 
 
-def make(folder: Path, tokenizer: Path) -> None:
-    """A model of the shape, with weights drawn at random, in bfloat16."""
+def make(folder: Path, tokenizer: Path, shape: dict[str, int]) -> None:
+    """A model of this shape, with weights drawn at random, in bfloat16."""
     import torch
     from transformers import AutoModelForCausalLM, GPTNeoXConfig, PreTrainedTokenizerFast
 
     end = "<|endoftext|>"
     fast = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer), bos_token=end, eos_token=end, pad_token=end)
-    config = GPTNeoXConfig(vocab_size=50_304, max_position_embeddings=2048, bos_token_id=0, eos_token_id=0, **SHAPE)
+    config = GPTNeoXConfig(vocab_size=50_304, max_position_embeddings=2048, bos_token_id=0, eos_token_id=0, **shape)
     torch.manual_seed(0)
     with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
         model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
