@@ -143,7 +143,7 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
 
     clocked("instances", Resources, "instances")
     clocked("begin process", Resources, "begin_process")
-    clocked("tokenizer", ModelProcess, "load")
+    clocked("tokenizer", ModelProcess, "wait_for_tokenizer")
     clocked("wait for model", worker.environment, "collect")
     clocked("prepare", pipeline._Coming, "_prepare")
     clocked("give rows", ModelProcess, "begin")

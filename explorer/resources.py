@@ -57,7 +57,6 @@ class Resources:
         self._other: tuple[tuple[str, str, str], MaskedLM | PairedLM] | None = None  # no causal one
         self._process: ModelProcess | None = None  # in which a run's model is, or will be
         self._process_for: tuple[str, str, str] | None = None
-        self._importing: threading.Thread | None = None
         self.keeps_process = False  # from one run to the next, where that has the same model
         self._generator: ModelGenerator | None = None
         self._second: Resources | None = None
@@ -102,8 +101,6 @@ class Resources:
 
         if self._process is None and model_process.pays():
             self._process = model_process.ModelProcess()
-            self._importing = threading.Thread(target=_import_ahead, name="import ahead", daemon=True)
-            self._importing.start()
 
     def begin_process(self, name: str, dtype: str = "auto") -> None:
         """Gives the model of this name a process of its own, where that is faster.
@@ -143,22 +140,21 @@ class Resources:
             if process is None or self._process_for != wanted:
                 return None
             if not process.name:
-                if self._importing:
-                    self._importing.join()  # two threads that import the same libraries may each see half of them
                 self.fetch(*wanted)
                 source = self._fetched.get(wanted)
                 if source is None or hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
                     self.end_process()
                     return None
                 process.load(source, self.settings, wanted[1], wanted[2])
-            process.check()
+                threading.Thread(target=_import_ahead, name="import ahead", daemon=True).start()
+            process.wait_for_tokenizer()
             return process
 
     def reader(
         self, name: str, dtype: str = "auto", device: str = "auto"
     ) -> HFModel | ModelProcess | MaskedLM | PairedLM:
         """The model of this name, loaded: a causal one, or one of another kind, which has presets of its own."""
-        from explorer.scoring import hf_kind, hf_masked, hf_paired
+        from explorer.scoring import hf_kind
 
         self.admit(name)
         wanted = (name, dtype, device)
@@ -171,6 +167,8 @@ class Resources:
             source = self._fetched.get(wanted)
             paired = source is not None and hf_kind.is_paired_folder(source.path)
             if source and (paired or hf_kind.is_masked_folder(source.path)):
+                from explorer.scoring import hf_masked, hf_paired
+
                 with stopping.turn(self._lock):
                     self._model = self._generator = self._other = None  # one at a time
                     self._other = (wanted, (hf_paired if paired else hf_masked).load(source, device, dtype))
@@ -179,13 +177,15 @@ class Resources:
 
     def fetch(self, name: str, dtype: str = "auto", device: str = "auto") -> None:
         """Brings what the model needs onto this machine; until then what is loaded stays, and nobody else waits."""
-        from explorer.scoring import hf
+        from explorer.scoring import hf_source
 
         self.admit(name)
         wanted = (name, dtype, device)
         with stopping.turn(self._lock_of(("model", *wanted))):
             if wanted not in self._fetched and (self._model is None or self._model[0] != wanted):
-                self._fetched[wanted] = hf.find(name, self.settings, device=device, dtype=dtype, progress=self._steps())
+                self._fetched[wanted] = hf_source.find(
+                    name, self.settings, device=device, dtype=dtype, progress=self._steps()
+                )
 
     def let_go(self) -> None:
         """Forgets the loaded models, whose files may have changed since; what is asked next loads them anew."""
@@ -204,13 +204,17 @@ class Resources:
     def scorer(self, name: str, dtype: str = "auto", device: str = "auto") -> Scorer:
         """Scores requests with the model of this name, or the one behind an endpoint (http://host/v1#model)."""
         from explorer.scoring import http
-        from explorer.scoring.hf_masked import MaskedLM, MaskedScorer
-        from explorer.scoring.hf_paired import PairedLM, PairedScorer
+        from explorer.scoring.model_process import ModelProcess
         from explorer.scoring.score import ModelScorer
 
         if http.is_endpoint(name):
             return self.endpoint(name)
         loaded = self.reader(name, dtype, device)
+        if isinstance(loaded, ModelProcess):
+            return ModelScorer(loaded)
+        from explorer.scoring.hf_masked import MaskedLM, MaskedScorer  # all that follows has torch imported already
+        from explorer.scoring.hf_paired import PairedLM, PairedScorer
+
         if isinstance(loaded, PairedLM):
             return PairedScorer(loaded)
         return MaskedScorer(loaded) if isinstance(loaded, MaskedLM) else ModelScorer(loaded)
@@ -357,11 +361,9 @@ class Resources:
         return lambda text, share: self._progress(text, round(100 * share), 100)
 
 
-# While files are read and hashed, which leaves the interpreter idle, and while the model's process begins.
+# Needed when all is scored; until the model's process knows its tokenizer there is nothing else to do.
 def _import_ahead() -> None:
     from explorer.results import store  # noqa: F401
-    from explorer.scoring import hf, hf_masked, hf_paired  # noqa: F401
     from explorer.stats import bootstrap
 
-    hf.import_tokenizers()
     bootstrap.import_ahead()

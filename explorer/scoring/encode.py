@@ -9,6 +9,7 @@ import codecs
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from explorer.errors import ScoringError
@@ -39,6 +40,48 @@ def unencodable(text: str) -> str:
     return ""
 
 
+def fast_part(tokenizer: Any) -> Any:
+    """The part of transformers' tokenizer that tells where each token starts and ends."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise ScoringError(
+            f"The tokenizer {type(tokenizer).__name__} has no fast version (tokenizer.json), "
+            "which is needed to know where each token starts and ends. Convert it with transformers first."
+        )
+    return backend
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerFacts:
+    """All that is asked of a tokenizer, for a process that does not load transformers for it."""
+
+    description: str  # its fast part as JSON
+    letter: tuple[int, ...]  # "a" as ids, with what it puts before and behind
+    bos: int | None
+    eos: int | None
+
+    @classmethod
+    def of(cls, tokenizer: Any) -> TokenizerFacts:
+        """What a tokenizer of transformers is."""
+        description = fast_part(tokenizer).to_str()  # first: a call may set how it pads
+        letter = tuple(tokenizer("a")["input_ids"])
+        return cls(description, letter, tokenizer.bos_token_id, tokenizer.eos_token_id)
+
+
+class DescribedTokenizer:
+    """A tokenizer made of these facts, as far as `TextEncoder` asks it."""
+
+    def __init__(self, facts: TokenizerFacts) -> None:
+        from tokenizers import Tokenizer
+
+        self.backend_tokenizer = Tokenizer.from_str(facts.description)
+        self.bos_token_id, self.eos_token_id = facts.bos, facts.eos
+        self._answers = {"a": facts.letter}
+
+    def __call__(self, text: str) -> dict[str, tuple[int, ...]]:
+        return {"input_ids": self._answers[text]}
+
+
 class TextEncoder:
     """Encodes for one model; thread-safe.
 
@@ -48,12 +91,7 @@ class TextEncoder:
     """
 
     def __init__(self, tokenizer: Any, plain_bos: str = "") -> None:
-        backend = getattr(tokenizer, "backend_tokenizer", None)
-        if backend is None:
-            raise ScoringError(
-                f"The tokenizer {type(tokenizer).__name__} has no fast version (tokenizer.json), "
-                "which is needed to know where each token starts and ends. Convert it with transformers first."
-            )
+        backend = fast_part(tokenizer)
         description = backend.to_str()
         self.hash = hashlib.sha256(description.encode()).hexdigest()[:16]
         self._backend = plain_copy(backend, description)

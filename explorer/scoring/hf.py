@@ -90,11 +90,11 @@ def load(
     """A model ready to score: an embedded id, a Hugging Face id (`id@revision` too) or a folder.
 
     `auto` is float32 on a CPU and bfloat16 on CUDA. What it takes in memory is compared with what is free before
-    anything large is downloaded or loaded. `source` is what `find` gave.
+    anything large is downloaded or loaded. `source` is what `hf_source.find` gave.
     """
     place = choose_device(device)
     kind = choose_dtype(dtype, place)
-    source = source or find(name, settings, device=device, dtype=dtype, revision=revision, progress=progress)
+    source = source or hf_source.find(name, settings, device=device, dtype=dtype, revision=revision, progress=progress)
     if progress:
         progress(f"Loading {source.name}", 0.9)
     check_memory(name, hf_source.count_parameters(source.path), kind, place)
@@ -125,23 +125,6 @@ def import_tokenizers() -> None:
     """Imports what transformers otherwise imports when it reads the first tokenizer and configuration."""
     import transformers.models.llama.configuration_llama  # what most configurations share  # noqa: F401
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast  # noqa: F401
-
-
-def find(
-    name: str,
-    settings: Settings,
-    *,
-    device: str = "auto",
-    dtype: str = "auto",
-    revision: str = "",
-    progress: Steps | None = None,
-) -> Source:
-    """A model's files, fetched where they are new, once it is known that the model would fit."""
-    place = choose_device(device)
-    kind = choose_dtype(dtype, place)
-    return hf_source.locate(
-        name, settings, revision, progress, lambda parameters: check_memory(name, parameters, kind, place)
-    )
 
 
 def read_config(source: Source) -> Any:

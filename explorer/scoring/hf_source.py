@@ -113,6 +113,26 @@ def locate(
     return _from_hub(known.id if known else name, revision, settings, progress, check, known)
 
 
+def find(
+    name: str,
+    settings: Settings,
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    revision: str = "",
+    progress: Steps | None = None,
+) -> Source:
+    """A model's files, fetched where they are new, once it is known that the model would fit."""
+
+    def check(parameters: int) -> None:
+        from explorer.scoring.engine.device import check_memory, choose_device, choose_dtype
+
+        place = choose_device(device)
+        check_memory(name, parameters, choose_dtype(dtype, place), place)
+
+    return locate(name, settings, revision, progress, check)
+
+
 def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str]:
     """Model, revision and weights as a run records them, without downloading any weights."""
     name, revision = parse(name, revision)

@@ -19,14 +19,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from explorer import errors, stopping
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring.engine.contract import Progress, RowScores
+from explorer.scoring.encode import DescribedTokenizer, TextEncoder, TokenizerFacts
+from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowScores
 from explorer.settings import ROOT, Settings
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from explorer.scoring.model import Encoding
     from explorer.scoring.policy import Bos, Split
 
+T = TypeVar("T")
 ENDING = 5.0  # seconds a process has to end by itself
 DRIVER = Path("/dev/nvidiactl")  # there where NVIDIA's driver is: told without the seconds that torch takes to load
 
@@ -58,6 +61,15 @@ class Facts:
     row_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a model reads texts, known before it is loaded; `words` as `hf_load.words_of`."""
+
+    tokenizer: TokenizerFacts
+    window: int
+    words: int
+
+
 @dataclass(slots=True)
 class _Asked:
     """Rows that are to be scored: how many are done, of how many, and at last their scores."""
@@ -71,11 +83,19 @@ def pays() -> bool:
     return os.name == "posix" and DRIVER.exists() and os.environ.get("CUDA_VISIBLE_DEVICES", "0") not in ("", "-1")
 
 
+def _result(outcome: Future[T]) -> T:
+    """What comes of it; who waits can be stopped."""
+    while not wait([outcome], timeout=stopping.SLICE).done:
+        stopping.look()
+    return outcome.result()
+
+
 class ModelProcess:
     """A causal language model that scores packed rows in another process; safe to call from several threads.
 
-    Made, it begins with imports; `load` tells it which model. Encoding and decoding are done here, before the model is
-    loaded, too. Whatever needs the loaded model waits for it, and can be stopped while it waits.
+    Made, it begins with imports; `load` tells it which model. It says first how the model reads texts, so that encoding
+    and decoding are done here, before the model is loaded, too, and transformers need not be imported here. Whatever
+    needs the loaded model waits for it, and can be stopped while it waits.
     """
 
     def __init__(self) -> None:
@@ -98,51 +118,50 @@ class ModelProcess:
         self._asked: dict[int, _Asked] = {}
         self._number = 0
         self._record: Mapping[str, str | int] = {}
-        self._fault: Exception | None = None  # what is wrong with the model's files, as found here
+        self._reading: Future[Reading] = Future()
+        self._encoder: TextEncoder | None = None
         self._ended = ""  # why nothing more comes
         threading.Thread(target=self._read, name="model process", daemon=True).start()
 
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:
-        """Tells the process which model to load, once; returns with a tokenizer and no model yet."""
-        from explorer.scoring import hf
-        from explorer.scoring.encode import TextEncoder
-
-        self.name = source.name
+        """Tells the process which model to load, once."""
+        self.name, self.source = source.name, source
         self._send(("load", Loading(source.name, settings, device, dtype, source)))
-        self.source = source
-        try:
-            config = hf.read_config(source)
-            self.tokenizer = hf.read_tokenizer(source)
-        except Exception as error:
-            self._fault = error
-            raise
-        self.encoder = TextEncoder(self.tokenizer, source.known.bos if source.known else "")
-        self.window = hf.window_of(config, self.tokenizer)
-        words = int(getattr(config.get_text_config(), "vocab_size", 0) or 0)
-        self.words = words if len(self.tokenizer) > words else 0
+
+    def wait_for_tokenizer(self) -> None:
+        """Returns when texts can be encoded, with no model yet; raises what is wrong with the model's files."""
+        reading = _result(self._reading)
+        if self._encoder is None:
+            known = self.source.known
+            self._encoder = TextEncoder(DescribedTokenizer(reading.tokenizer), known.bos if known else "")
+            self.window, self.words = reading.window, reading.words
+
+    @property
+    def encoder(self) -> TextEncoder:
+        """Texts to token ids and back."""
+        assert self._encoder is not None, "wait_for_tokenizer comes first"
+        return self._encoder
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The tokenizer as transformers has it, for chat templates; to load transformers takes seconds."""
+        from explorer.scoring import hf
+
+        return hf.read_tokenizer(self.source)
 
     @property
     def pid(self) -> int:
         """The process's number."""
         return self._process.pid
 
-    def check(self) -> None:
-        """Raises what `load` found wrong with the model's files."""
-        if self._fault:
-            raise self._fault
-
     @property
     def row_tokens(self) -> int:
         """How long a packed row is best made; the usual length on a GPU until the model is loaded."""
-        from explorer.scoring.engine.rows import ROW_TOKENS
-
         return self._loaded.result().row_tokens if self._has_loaded() else ROW_TOKENS["cuda"]
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, once the model is loaded."""
-        while not wait([self._loaded], timeout=stopping.SLICE).done:
-            stopping.look()
-        return dict(self._record or self._loaded.result().record)
+        return dict(self._record or _result(self._loaded).record)
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
         """One request as token ids."""
@@ -223,7 +242,7 @@ class ModelProcess:
             error = ModelError(f"What the process of {self.name} said could not be read ({unforeseen!r}).")
             self._process.kill()
         with self._guard:
-            left: list[Future[Any]] = [self._loaded, *(asked.scores for asked in self._asked.values())]
+            left: list[Future[Any]] = [self._reading, self._loaded, *(asked.scores for asked in self._asked.values())]
             self._asked.clear()
         for outcome in left:
             if not outcome.done():
@@ -231,7 +250,9 @@ class ModelProcess:
 
     def _take(self, message: tuple[Any, ...]) -> None:
         kind, *rest = message
-        if kind == "loaded":
+        if kind == "reading":
+            self._reading.set_result(rest[0])
+        elif kind == "loaded":
             self._loaded.set_result(rest[0])
         elif kind == "progress":
             number, *done = rest
@@ -246,6 +267,8 @@ class ModelProcess:
                 self._pop(number).scores.set_exception(error)
             else:
                 self._loaded.set_exception(error)
+                if not self._reading.done():
+                    self._reading.set_exception(error)
 
     def _pop(self, number: int) -> _Asked:
         with self._guard:

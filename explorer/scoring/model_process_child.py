@@ -2,7 +2,8 @@
 
     argv: the number of an open socket
     in:   ("load", Loading)    once, first; then ("score", number, rows, options)
-    out:  ("loaded", Facts)    then, a row batch: ("progress", number, done, of), at last ("rows", number, scores)
+    out:  ("reading", Reading), ("loaded", Facts)
+          then, for a batch of rows: ("progress", number, done, of), at last ("rows", number, scores)
           ("failed", number, kind of error, text)    number 0: the model could not be loaded
 
 It ends when the other end of the socket is closed, however the process there ended.
@@ -25,11 +26,12 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import ExplorerError
-from explorer.scoring.model_process import Facts
+from explorer.scoring.model_process import Facts, Reading
 
 if TYPE_CHECKING:
     from explorer.records import PackedRow
     from explorer.scoring.hf import HFModel
+    from explorer.scoring.hf_source import Source
 
 TELL = 0.25  # seconds between two reports of how far a batch of rows is
 GATHER = 256  # rows that are scored in one go, at most, where several batches of them wait: some full passes
@@ -56,9 +58,11 @@ def main(socket: int) -> None:
     from explorer.scoring.engine.device import wake
 
     threading.Thread(target=wake, daemon=True).start()
-    hf.import_ahead()
+    hf.import_tokenizers()
     _, loading = messages.get()
     try:
+        connection.send(("reading", _read_files(loading.source)))
+        hf.import_ahead()
         model = hf.load(
             loading.name, loading.settings, device=loading.device, dtype=loading.dtype, source=loading.source
         )
@@ -69,6 +73,17 @@ def main(socket: int) -> None:
     gc.enable()
     connection.send(("loaded", Facts(model.record(), model.row_tokens)))
     _score_all(connection, model, messages)
+
+
+def _read_files(source: Source) -> Reading:
+    """How the model reads texts, by its small files alone."""
+    from explorer.scoring import hf
+    from explorer.scoring.encode import TokenizerFacts
+
+    config, tokenizer = hf.read_config(source), hf.read_tokenizer(source)
+    words = int(getattr(config.get_text_config(), "vocab_size", 0) or 0)
+    facts = TokenizerFacts.of(tokenizer)
+    return Reading(facts, hf.window_of(config, tokenizer), words if len(tokenizer) > words else 0)
 
 
 # The card is kept busy: while it works on the last forward passes of some rows, the next are prepared and queued.

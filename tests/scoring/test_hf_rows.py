@@ -163,7 +163,7 @@ def test_progress_ends_with_all_rows(runners):
 
 def test_rows_of_unlike_length_share_a_pass_where_their_padding_is_spare(runners, monkeypatch):
     runner = runners("gpt2")
-    sequences = [list(range(3, 3 + length)) for length in range(2, 26)]
+    sequences = [[*range(3 + length, 3, -1)] for length in range(2, 26)]
     passes = []
     plain = runner._score
     monkeypatch.setattr(runner, "_score", lambda batch, moments: passes.append(len(batch)) or plain(batch, moments))

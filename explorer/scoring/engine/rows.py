@@ -16,7 +16,7 @@ import torch
 
 from explorer.records import PackedRow
 from explorer.scoring.engine import masks
-from explorer.scoring.engine.contract import Progress, RowScores
+from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowScores
 from explorer.scoring.engine.device import row_length
 from explorer.scoring.engine.flex import FROM_TOKENS, FlexLayers
 from explorer.scoring.engine.heads import Head, moments_of
@@ -37,7 +37,6 @@ Attention = Literal["auto", "sdpa", "flex"]
 Mode = Literal["packed", "padded", "one at a time"]
 
 BATCH_TOKENS = {"cpu": 2048, "cuda": 32768, "mps": 8192}
-ROW_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # dense masks: attention grows with a row's length
 FLEX_ROW_TOKENS = 2048
 FLEX_PAYS_AFTER = 2_000_000  # tokens in long rows: compiling takes a minute or two
 PADDED_LOGITS = 1 << 27  # how many logits a batch without packing may make
