@@ -73,7 +73,7 @@ def open_page(title: str, question: str) -> Chosen:
         chosen = _draw_bar(title)
         progress.draw_progress()
     with place:
-        tour.draw_tour(chosen.model, chosen.benchmark)
+        tour.draw_tour(title, chosen.model, chosen.benchmark)
     run_panel.draw_dialog(title, chosen.model, chosen.benchmark, own_study)
     show.about(title, chosen.model, chosen.benchmark)
     st.title(title, anchor=False)

@@ -23,6 +23,7 @@ OPTION_NAMES = {
 
 LONE_NAMES = {"cloze": "Last word", "rating": "Sentence", "concept": "Identifier", "text": "Text"}
 # CrowS-Pairs has no right answer: an unbiased model prefers either sentence half of the time.
+ALIKE = 1.05  # times as probable; below that no reader would call one likelier
 VERDICT_WORDS = {"crows_pairs": {"right": "Less stereotypical", "wrong": "More stereotypical"}}
 
 
@@ -124,6 +125,8 @@ def verdict_sentence(
     if math.isnan(margin):
         return f"the model prefers {chosen}"
     times = math.exp(min(abs(margin), 700.0))
+    if times < ALIKE:
+        return f"the model prefers {chosen} by {display.nats(abs(margin))}: they are about equally probable"
     return f"the model prefers {chosen} by {display.nats(abs(margin))}, {_times(times)} as probable"
 
 

@@ -10,8 +10,9 @@ from streamlit.errors import StreamlitAPIException
 
 from explorer.ui import page_list, resources, show, visitor
 
-STEP = "tour:step"  # in the session: the step that is shown, or LEFT
+STEP = "tour:step"  # in the session: the step that is shown, LEFT or WAITING
 LEFT = -1
+WAITING = -2  # for who came by a link to another page, until the first page is opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,11 @@ STEPS = (
 )
 
 
-def draw_tour(model: str, benchmark: str) -> None:
-    """The step that the reader is at; nothing for who was here before."""
-    at = st.session_state.setdefault(STEP, LEFT if _was_here() else 0)
-    if at == LEFT:
+def draw_tour(page: str, model: str, benchmark: str) -> None:
+    """The step that the reader is at; nothing for who was here before, or follows somebody's link."""
+    at = _follow(page, st.session_state.get(STEP, LEFT if _was_here() else WAITING))
+    st.session_state[STEP] = at
+    if at < 0:
         return
     step = STEPS[at]
     with st.container(horizontal=True, vertical_alignment="center", key="lx-tour"):
@@ -64,6 +66,13 @@ def draw_tour(model: str, benchmark: str) -> None:
             st.button("Leave the tour", key="tour:leave", type="tertiary", on_click=leave)
         else:
             st.button("End the tour", key="tour:leave", on_click=leave)
+
+
+def _follow(page: str, at: int) -> int:
+    """The step after a page was opened: who goes to the next one by himself has taken that step."""
+    if at == WAITING and page == STEPS[0].page:
+        return 0
+    return at + 1 if at >= 0 and at + 1 < len(STEPS) and page == STEPS[at + 1].page else at
 
 
 def leave() -> None:

@@ -14,6 +14,7 @@ from explorer.popularity.counter import Document
 from explorer.popularity.ips import IPS
 from explorer.records import Condition, Instance
 from explorer.ui.cockpit import edits, layers, panel, state
+from explorer.ui.cockpit.edits import Change
 from explorer.ui.cockpit.layers import Marks
 from explorer.ui.cockpit.words import Span
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram
@@ -94,7 +95,29 @@ def test_a_word_is_removed_with_its_blank_and_the_sentence_begins_with_a_capital
 
 def test_words_that_were_typed_are_found_again():
     changed = edits.word_changed(PAIR, "option 0", 9, "hears")
-    assert edits.touched(PAIR, changed) == {"option 0": [(8, 13)]}
+    assert edits.touched(PAIR, changed) == {"option 0": [Change(8, 13, "sees")]}
+    marks = Marks((Span("option 0", 8, 13, "hear.v", ""),), changed=edits.touched(PAIR, changed))
+    (cell,) = [
+        cell
+        for block in layers.blocks(changed, [], None, "nats", {}, total="each", marks=marks)
+        for column in block.columns
+        for cell in column.cells
+        if cell and cell.text == "hears"
+    ]
+    assert "lx-swapped" in cell.kinds and cell.say[-1] == "was “sees”"  # whether it has synonyms or not
+
+
+def test_what_was_typed_over_is_put_back_in_all_texts_in_which_it_was_changed():
+    dog = edits.word_changed(PAIR, "option 0", 5, "dog")
+    assert edits.put_back(PAIR, dog, "option 1", 5).options == PAIR.options
+    both = edits.word_changed(dog, "option 0", 9, "hears")  # a word of the first alone
+    assert edits.put_back(PAIR, both, "option 0", 5).options == ("The cat hears itself.", "The cat see itself.")
+    assert edits.put_back(PAIR, both, "option 0", 9).options == dog.options
+    many = edits.word_changed(PAIR, "option 0", 5, "big old dog")
+    assert edits.put_back(PAIR, many, "option 0", many.options[0].index("old")).options == PAIR.options
+    added = edits.typed_over(PAIR, "option 0", "The cat often sees itself.")
+    assert edits.put_back(PAIR, added, "option 0", 9).options == PAIR.options
+    assert edits.put_back(PAIR, dog, "option 0", 0) is dog  # a word that nobody changed
 
 
 # What the strip shows

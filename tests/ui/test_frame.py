@@ -248,8 +248,16 @@ def test_the_tour_goes_from_page_to_page_and_is_not_shown_again(monkeypatch, tmp
     assert "tour:leave" not in keys(again)
 
 
+def test_the_tour_goes_along_with_who_opens_the_next_page_and_is_not_shown_to_who_follows_a_link(open_page, tmp_path):
+    assert "tour:leave" not in keys(open_page("instance", tmp_path / "cache", **HERE))
+    assert [tour._follow(page, tour.WAITING) for page in ("Instance", "Overview")] == [tour.WAITING, 0]
+    assert [tour._follow(page, 0) for page in ("Overview", "Instance", "Findings")] == [0, 1, 0]
+    assert tour._follow("Data and models", len(tour.STEPS) - 1) == len(tour.STEPS) - 1
+    assert tour._follow("Overview", tour.LEFT) == tour.LEFT
+
+
 def test_the_tour_can_be_left_at_its_first_step(open_page, tmp_path):
-    app = open_page("instance", tmp_path / "cache", **HERE)
+    app = open_page("overview", tmp_path / "cache", **HERE)
     app.button(key="tour:leave").click().run()
     assert "tour:next" not in keys(app) and not app.exception
 

@@ -40,6 +40,8 @@ def test_a_verdict_says_by_how_much():
     told = scored_options.verdict_sentence(PAIR, ones, 1.0, math.log(20), "")
     assert told == "the model prefers the acceptable sentence by 3.00 nats, 20 times as probable"
     assert "unacceptable" in scored_options.verdict_sentence(PAIR, ones, 0.0, -1.0, "")
+    near = scored_options.verdict_sentence(PAIR, ones, 0.0, -0.01, "")
+    assert near.endswith("by 0.01 nats: they are about equally probable")
     assert scored_options.verdict_sentence(PAIR, ones, 0.5, 0.0, "tie") == "the options cannot be told apart"
     assert scored_options.verdict_sentence(PAIR, ones, math.nan, math.nan, "too long") == "too long"
 

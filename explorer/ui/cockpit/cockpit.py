@@ -277,7 +277,7 @@ def _strip(
     rated_options = rated[len(rated) // 2 :]
     spans = shown.spans
     opened = panel.find_open(changed, rows, spans)
-    marks = Marks(spans, links.recall(state.WORD), edits.touched(shown.item, shown.base))
+    marks = Marks(spans, links.recall(state.WORD), edits.touched(shown.item, changed))
     steps = state.history()
     pin = {"id": shown.item.id, state.EDIT: state.edits().edit, state.SWAPS: state.edits().swaps}
     faults = list(dict.fromkeys(row.asked.reason for row in rows if row.asked.reason))
@@ -290,7 +290,8 @@ def _strip(
             key=layers.key_of(layer, unit, source.edges.n if source else 0) if rows and not faults else None,
             panel=panel.panel(
                 opened, shown.read, state.edits().chosen, chosen.model, scoring, source, rated_options, primed=primed,
-                changed=opened.part in state.edits().texts, why_no_words=shown.why_no_words,
+                change=edits.change_at(marks.changed, opened.part, opened.start, opened.start + 1),
+                why_no_words=shown.why_no_words,
             ) if opened else None,
             changed=bool(state.edits() != state.Edits()),
             pinned=pin in state.pins(),
@@ -444,8 +445,9 @@ def _change_word(shown: ShownInstance, opened: panel.Open, done: str, act: Act) 
         other_swaps = {key: value for key, value in chosen.items() if key != span.key}
         state.change(f"Put back “{was}”", swaps=state.format_swaps(other_swaps))
     elif done == "restore":
-        left = {part: text for part, text in state.edits().texts.items() if part != opened.part}
-        state.change("Put the text back", edit=state.format_texts(left))
+        change = edits.change_at(edits.touched(shown.item, shown.changed), opened.part, opened.start, opened.start + 1)
+        label = f"Put back “{change.was}”" if change and change.was else f"Removed “{opened.text}”"
+        _keep_typed(shown, edits.put_back(shown.item, shown.changed, opened.part, opened.start), label)
     elif done == "type" and span and not span.was and _is_plain_word(typed):
         state.change(f"{was} → {typed}", swaps=state.format_swaps({**chosen, span.key: typed}))
     elif done in ("type", "remove"):

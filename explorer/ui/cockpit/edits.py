@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from explorer import numbers
 from explorer.records import Instance
@@ -81,17 +83,81 @@ def word_changed(instance: Instance, part: str, place: int, new: str) -> Instanc
     return with_texts(instance, texts)
 
 
-def touched(instance: Instance, other: Instance) -> dict[str, list[tuple[int, int]]]:
-    """The words of another version that the instance does not have there: field → their characters."""
-    touched_parts = {}
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Characters of a changed text (`start` to `end`) and what stood there before: "" where nothing did."""
+
+    start: int
+    end: int
+    was: str
+
+
+def touched(instance: Instance, other: Instance) -> dict[str, list[Change]]:
+    """The words of another version that the instance does not have there, by field, in their order."""
     parts_now = fields.parts(instance)
-    for part, text in differing(instance, other).items():
-        old, new = pieces(parts_now[part], signs=True), pieces(text, signs=True)
-        pairs = token_view.align([piece.text for piece in old], [piece.text for piece in new])
-        touched_parts[part] = [
-            (new[b].start, new[b].end) for a, b in pairs if b is not None and (a is None or old[a].text != new[b].text)
-        ]
-    return touched_parts
+    return {part: _changes(parts_now[part], text) for part, text in differing(instance, other).items()}
+
+
+def change_at(changes: Mapping[str, Sequence[Change]], part: str, start: int, end: int) -> Change | None:
+    """The change that these characters of a field touch."""
+    in_order = changes.get(part, ())
+    last = bisect.bisect_left(in_order, end, key=lambda change: change.start) - 1
+    return in_order[last] if last >= 0 and start < in_order[last].end else None
+
+
+def put_back(instance: Instance, changed: Instance, part: str, place: int) -> Instance:
+    """The changed version with what stood at this character, in all texts that were changed alike.
+
+    As `word_changed` changes a word of all options that share it, so it comes back in all of them: a pair of which one
+    sentence alone is the old one would differ in more than it should.
+    """
+    changes, texts = touched(instance, changed), fields.parts(changed)
+    change = change_at(changes, part, place, place + 1)
+    if change is None:
+        return changed
+    new = texts[part][change.start : change.end]
+    alike = {part: change}
+    for other, of_other in changes.items():
+        if other != part and _are_versions(part, other):
+            same = (each for each in of_other if (each.was, texts[other][each.start : each.end]) == (change.was, new))
+            if (its := next(same, None)) is not None:
+                alike[other] = its
+    return with_texts(changed, {name: _restored(texts[name], each) for name, each in alike.items()})
+
+
+def _restored(text: str, change: Change) -> str:
+    if not change.was:
+        return _replace_word(text, Piece(text[change.start : change.end], change.start, change.end), "")
+    return text[: change.start] + change.was + text[change.end :]
+
+
+# A word for a word is a change of its own, so that each can be put back; what was added beside it belongs to it:
+#
+#     The cat sees  →  The dog hears       cat → dog, sees → hears
+#     The cat sees  →  The big dog sees    cat → big dog
+def _changes(before: str, after: str) -> list[Change]:
+    old, new = pieces(before, signs=True), pieces(after, signs=True)
+    changes: list[Change] = []
+    gone: list[Piece] = []
+    come: list[Piece] = []
+
+    def close() -> None:
+        if come:
+            was = before[gone[0].start : gone[-1].end] if gone else ""
+            changes.append(Change(come[0].start, come[-1].end, was))
+        gone.clear()
+        come.clear()
+
+    for a, b in token_view.align([piece.text for piece in old], [piece.text for piece in new]):
+        if a is not None and b is not None and old[a].text == new[b].text:
+            close()
+            continue
+        if gone and a is not None and b is not None:
+            close()
+        gone += [old[a]] if a is not None else []
+        come += [new[b]] if b is not None else []
+    close()
+    return changes
 
 
 def _condition(part: str) -> int:

@@ -6,16 +6,16 @@ a click on it can be an edit, and a popularity of other tokens can stand on it.
 
 from __future__ import annotations
 
-import bisect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from explorer import display, prompts
 from explorer.records import Instance
 from explorer.scoring.words import add_up
 from explorer.ui import scored_options as answers
 from explorer.ui import token_view
+from explorer.ui.cockpit.edits import Change, change_at
 from explorer.ui.cockpit.words import Span
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram
 from explorer.ui.scored_options import ScoredOption
@@ -67,13 +67,7 @@ class Marks:
 
     spans: Sequence[Span]
     word: str = ""
-    changed: Mapping[str, Sequence[tuple[int, int]]] | None = None  # field → characters that were typed, in order
-
-    def is_changed(self, part: str, start: int, end: int) -> bool:
-        """Whether these characters touch some that were typed; the places stand in order, so the last before counts."""
-        places = (self.changed or {}).get(part, ())
-        last = bisect.bisect_left(places, (end,)) - 1
-        return last >= 0 and start < places[last][1]
+    changed: Mapping[str, Sequence[Change]] = field(default_factory=dict)  # by field, in their order
 
     def span(self, part: str, start: int, end: int) -> Span | None:
         """The word that can be swapped and covers these characters."""
@@ -347,12 +341,14 @@ def touched(cell: Cell, part: str, start: int, end: int, marks: Marks) -> Cell:
     key = f"{span.key if span else ''}|{part}@{start}"
     kinds = [cell.kinds] if cell.kinds else []
     say = cell.say
-    if span:
-        kinds.append("lx-swapped" if span.was else "lx-swap")
-        say = (*say, f"was “{span.was}”" if span.was else "has synonyms")
-    elif marks.is_changed(part, start, end):
+    change = None if span and span.was else change_at(marks.changed, part, start, end)
+    if change or (span and span.was):
+        was = change.was if change else span.was if span else ""
         kinds.append("lx-swapped")
-        say = (*say, "changed by hand")
+        say = (*say, f"was “{was}”" if was else "added by hand")
+    elif span:
+        kinds.append("lx-swap")
+        say = (*say, "has synonyms")
     is_open = bool(marks.word) and (
         marks.word == span.key if span and "@" not in marks.word else marks.word == f"{part}@{start}"
     )

@@ -57,6 +57,8 @@ def find_open(instance: Instance, rows: Sequence[Row], spans: Sequence[Span]) ->
         span = min(in_row, key=lambda span: abs(span.start - start))
         if not span.start <= start < span.end or span.part != part:
             part, start = span.part, span.start
+    else:
+        span = next((span for span in spans if span.part == part and span.start <= start < span.end), None)
     text = fields.parts(instance).get(part, "")
     word_found = edits.word_at(text, start)
     if word_found is None:
@@ -84,7 +86,7 @@ def panel(
     rated: Sequence[Rated],
     *,
     primed: bool,
-    changed: bool,
+    change: edits.Change | None,
     why_no_words: str = "",
 ) -> Panel:
     """All about the open word."""
@@ -92,18 +94,19 @@ def panel(
     view = read.offered.get(span.key) if read and span else None
     senses = _senses(view, swaps.get(span.key, ""), source) if view and span else ()
     about = f"{CLASSES[view.pos]}, {view.lemma}" if view else ""
+    was = span.was if span and span.was else change.was if change else ""
     note = why_no_words
     if not note and not senses:
         note = "It has no synonym that fits here; type another word, or take one that the model expected."
     return Panel(
         id=f"{links.recall(state.WORD)}|{links.recall(state.TOKEN)}",
         title=opened.text,
-        about=about if not (span and span.was) else f"{about}; was “{span.was}”".lstrip("; "),
+        about="; ".join(filter(None, [about, f"was “{was}”" if was else ""])),
         heading="Swap it for" if senses else "Change it",
         senses=senses,
         note=note if not senses else _more(view),
         editable=True,
-        swapped=bool(span and span.was) or changed,
+        swapped=bool(was or change),
         veto=view.lemma if view else "",
         expected=_expected_tokens(opened, model, scoring, primed=primed),
         corpus=_corpus(opened, source, rated),
