@@ -13,7 +13,7 @@ from explorer import prompts
 from explorer.popularity.counter import Document
 from explorer.popularity.ips import IPS
 from explorer.records import Condition, Instance
-from explorer.ui.cockpit import edits, layers, panel, state
+from explorer.ui.cockpit import edits, gauges, layers, panel, state
 from explorer.ui.cockpit.edits import Change
 from explorer.ui.cockpit.layers import Marks
 from explorer.ui.cockpit.words import Span
@@ -118,6 +118,12 @@ def test_what_was_typed_over_is_put_back_in_all_texts_in_which_it_was_changed():
     added = edits.typed_over(PAIR, "option 0", "The cat often sees itself.")
     assert edits.put_back(PAIR, added, "option 0", 9).options == PAIR.options
     assert edits.put_back(PAIR, dog, "option 0", 0) is dog  # a word that nobody changed
+
+
+def test_likeness_is_that_of_a_text_that_was_changed():
+    first, second = (edits.typed_over(PAIR, f"option {n}", "The dog sees itself.") for n in (0, 1))
+    assert gauges._texts(PAIR, first) == (PAIR.options[0], first.options[0])
+    assert gauges._texts(PAIR, second) == (PAIR.options[1], second.options[1])
 
 
 # What the strip shows

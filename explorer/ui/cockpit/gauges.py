@@ -12,7 +12,6 @@ import streamlit as st
 from explorer import display, prompts
 from explorer.records import Instance
 from explorer.similarity.measured import WORDS
-from explorer.studies.perturbation.similarity import compared_texts
 from explorer.ui import scored_options as answers
 from explorer.ui import show, token_view
 from explorer.ui.cockpit import words
@@ -185,6 +184,7 @@ LIKENESS: Mapping[str, Callable[[Instance, Instance], Gauge]] = {"BERTScore": _b
 
 
 def _texts(item: Instance, changed: Instance) -> tuple[str, str]:
-    """The right option's text before and after; of a text without a right option, the first."""
-    _, before, after = compared_texts(item, changed)[0]
-    return before, after
+    """The right option's text before and after, or where that was left alone, the first that was changed."""
+    texts = list(zip(prompts.option_texts(item), prompts.option_texts(changed), strict=True))
+    texts.insert(0, texts[min(item.gold or 0, len(texts) - 1)])
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
