@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import html
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -102,7 +103,8 @@ def nothing_yet(title: str, advice: str, command: str = "", about: str = "") -> 
     """An empty state that says what to do, with the command that does it folded below; `about` tells two apart."""
     st.html(f'<div class="lx-empty"><h3>{html.escape(title)}</h3><p>{html.escape(advice)}</p></div>')
     if command:
-        command_line(command, f"{title}:{command}:{about}")
+        # A key becomes a class of the element: no place for a model's name as somebody wrote it.
+        command_line(command, f"{zlib.crc32(f'{title}:{command}:{about}'.encode()):08x}")
 
 
 def command_line(command: str, about: str = "") -> None:

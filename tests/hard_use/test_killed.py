@@ -31,7 +31,7 @@ import json, os, signal, sys
 from explorer.__main__ import main
 from explorer.benchmarks.tables import table
 from explorer.studies.imported import log as imported_log
-from explorer.results import ending, export, packed_run, queries
+from explorer.results import broken_off, export, packed_run, queries
 from explorer.resources import Resources
 import explorer.commands.runs, explorer.commands.export, explorer.commands.data, explorer.commands.logs
 

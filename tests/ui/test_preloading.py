@@ -17,8 +17,8 @@ from explorer.ui.cockpit import preloading, words
 def test_over_an_empty_cache_nothing_is_loaded(tmp_path):
     code = (
         "import sys\n"
-        "from explorer.ui.cockpit import warm\n"
-        "faults = warm.load()\n"
+        "from explorer.ui.cockpit import preloading\n"
+        "faults = preloading.load()\n"
         "print(faults, *[name for name in ('torch', 'spacy') if name in sys.modules])\n"
     )
     environment = {**os.environ, "EXPLORER_CACHE": str(tmp_path / "cache"), "EXPLORER_OFFLINE": "1"}
@@ -44,10 +44,10 @@ def test_what_is_loaded_at_the_start_is_set_aside_from_collections_and_what_is_l
     code = (
         "import gc, weakref\n"
         "from explorer.ui import resources\n"
-        "from explorer.ui.cockpit import warm\n"
+        "from explorer.ui.cockpit import preloading\n"
         "held = resources.resources().model('glassbox-m')\n"
         "seen = weakref.ref(held.model)\n"
-        "warm.load()\n"
+        "preloading.load()\n"
         "gc.disable()\n"
         "frozen = gc.get_freeze_count()\n"
         "del held\n"
