@@ -20,6 +20,7 @@ from explorer.variants.lexicon import Lemma, Pos, Sense
 CONNECT_SECONDS = 5  # nltk's own server: given up when it does not answer in this time
 _lock = threading.Lock()
 _loaded: dict[Path, WordNet] = {}
+_allowed: set[str] = set()  # folders of caches that nltk was told to read from: another cache has nothing in them
 
 
 def open_lexicon(settings: Settings, progress: Callable[[int, int], None] | None = None) -> WordNet:
@@ -71,7 +72,8 @@ def _unpacked(settings: Settings) -> Path | None:
 def _shelves(settings: Settings) -> list[Path]:
     import nltk
 
-    return [Path(folder) / "corpora" / "wordnet" for folder in (settings.nltk_data, *nltk.data.path)]
+    own = (folder for folder in nltk.data.path if folder not in _allowed)
+    return [Path(folder) / "corpora" / "wordnet" for folder in (settings.nltk_data, *own)]
 
 
 def _fetch_once(settings: Settings, progress: Callable[[int, int], None]) -> Path:
@@ -164,6 +166,7 @@ class WordNet:
         for home in (str(folder.parent.parent), str(folder.resolve().parent.parent)):
             if home not in nltk.data.path:
                 nltk.data.path.append(home)
+                _allowed.add(home)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # "multilingual functions are not available"

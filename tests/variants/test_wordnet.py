@@ -75,6 +75,12 @@ def test_offline_and_without_wordnet_the_error_says_what_to_do(settings, monkeyp
 
 
 @pytest.mark.slow
+def test_a_cache_has_no_wordnet_because_another_one_was_read(settings, wordnet):
+    assert wordnet.has("of_course")
+    assert wordnet_room.find(settings) is None
+
+
+@pytest.mark.slow
 def test_the_real_wordnet_is_princetons_third(wordnet):
     senses = wordnet.senses("arrest", "v")
     assert [sense.synset for sense in senses] == ["collar.v.01", "check.v.18", "catch.v.07", "halt.v.01"]
