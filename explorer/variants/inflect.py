@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 TAGS = {"n": ("NN", "NNS"), "v": ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")}
 UPOS = {"n": "NOUN", "v": "VERB"}
@@ -89,9 +92,7 @@ def _same_spelling(word: str, form: str) -> bool:
 
 @cache
 def _dictionary_forms(word: str, tag: str) -> tuple[str, ...]:
-    from lemminflect import getInflection
-
-    return tuple(getInflection(word, tag))
+    return tuple(_inflections().getInflection(word, tag))
 
 
 @cache
@@ -108,13 +109,11 @@ def forms(lemma: str, tag: str) -> frozenset[str]:
 @cache
 def lemmas(form: str, pos: str) -> tuple[str, ...]:
     """The lemmas ("n" or "v") that a form may belong to, those in the dictionary first."""
-    from lemminflect import getAllLemmas, getAllLemmasOOV
-
     upos = UPOS[pos]
     form = form.lower()
     candidates = [lemma for (lemma, tag), spelling in OVERRIDES.items() if spelling == form and tag in TAGS[pos]]
-    candidates += getAllLemmas(form, upos).get(upos, ())
-    return tuple(dict.fromkeys(candidates)) or tuple(getAllLemmasOOV(form, upos).get(upos, ()))
+    candidates += _lemmatizer().getAllLemmas(form, upos).get(upos, ())
+    return tuple(dict.fromkeys(candidates)) or tuple(_lemmatizer().getAllLemmasOOV(form, upos).get(upos, ()))
 
 
 def tag_of(form: str, lemma: str, pos: str, wish: str) -> str | None:
@@ -167,24 +166,18 @@ def known(lemma: str, pos: str) -> bool:
 @cache
 def known_form(form: str, pos: str) -> bool:
     """True where the dictionary has the word as some form of a noun ("n") or verb ("v")."""
-    from lemminflect import getAllLemmas
-
-    return UPOS[pos] in getAllLemmas(form, UPOS[pos])
+    return UPOS[pos] in _lemmatizer().getAllLemmas(form, UPOS[pos])
 
 
 @cache
 def listed(form: str) -> bool:
     """True for a word that the dictionary has in some form, of any part of speech."""
-    from lemminflect import getAllLemmas
-
-    return bool(getAllLemmas(form))
+    return bool(_lemmatizer().getAllLemmas(form))
 
 
 @cache
 def _known(lemma: str) -> dict[str, tuple[str, ...]]:
-    from lemminflect import getAllInflections
-
-    return dict(getAllInflections(lemma))
+    return dict(_inflections().getAllInflections(lemma))
 
 
 def match_case(source: str, word: str) -> str:
@@ -196,6 +189,7 @@ def match_case(source: str, word: str) -> str:
 
 def irregulars(upos: str) -> Iterator[tuple[str, str]]:
     """Form and lemma of each irregular word of a kind (NOUN, VERB, ADJ, ADV) in lemminflect's dictionary."""
+    _without_spacy()
     from lemminflect import config
     from lemminflect.codecs.InflectionLUCodec import InflectionLUCodec
 
@@ -218,3 +212,27 @@ def _regular(form: str, lemma: str) -> bool:
     stems = {lemma, lemma.removesuffix("e")}
     plain = {stem + ending for stem in stems for ending in endings} | {lemma}
     return form in plain or (lemma.endswith("y") and form == lemma[:-1] + "ies")
+
+
+def _without_spacy() -> None:
+    """Makes the package known without running its `__init__`, which loads spaCy and with it torch: seconds."""
+    if "lemminflect" not in sys.modules:
+        found = importlib.util.find_spec("lemminflect")
+        assert found is not None
+        sys.modules.setdefault("lemminflect", importlib.util.module_from_spec(found))
+
+
+@cache
+def _lemmatizer() -> Any:
+    _without_spacy()
+    from lemminflect.core.Lemmatizer import Lemmatizer
+
+    return Lemmatizer()
+
+
+@cache
+def _inflections() -> Any:
+    _without_spacy()
+    from lemminflect.core.Inflections import Inflections
+
+    return Inflections()

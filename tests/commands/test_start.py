@@ -61,3 +61,11 @@ def test_runs_are_listed_without_a_heavy_package(settings, flags):
     folder.write_progress(status="complete", total=0)
     modules = imported("runs", *flags, "--cache", str(settings.cache), EXPLORER_PRECOMPUTED=str(PRECOMPUTED))
     assert not modules & set(HEAVY)
+
+
+def test_a_table_is_imported_without_the_packages_of_models_and_taggers(settings, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("good,bad\n" + "It is here.,It are here.\n" * 3)
+    modules = imported("import", str(path), "--name", "mine", "--kind", "pair", "--cache", str(settings.cache))
+    assert "lemminflect.core.Lemmatizer" in modules, "the words were looked up"
+    assert not modules & {"spacy", "torch", "transformers", "streamlit"}

@@ -51,8 +51,6 @@ def watch(at):
 
 
 given = json.loads(sys.stdin.read())
-if any(arguments[0] == "import" for _, arguments in given):
-    import lemminflect  # seconds, else in each child
 for at, arguments in given:
     child = os.fork()
     if child == 0:
@@ -67,9 +65,9 @@ for at, arguments in given:
 
 def killed_at(steps: list[tuple[int, list[str]]]) -> list[str]:
     """Runs each command in turn until its step; what those said that came through."""
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED], cwd=ROOT, input=json.dumps(steps), capture_output=True, text=True, timeout=900
-    )
+    # -B: the bytecode that a first process writes would be steps that the next ones do not take.
+    line = [sys.executable, "-B", "-c", KILLED]
+    done = subprocess.run(line, cwd=ROOT, input=json.dumps(steps), capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
 
