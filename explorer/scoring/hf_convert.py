@@ -7,6 +7,7 @@ Lines on standard output: "step", a share and a text, or "refused" and a sentenc
 
 from __future__ import annotations
 
+import functools
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ def main(name: str, gguf: str, out: str) -> int:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+    read_once()
     file = Path(gguf)
     tokenizer = AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name)
     tokenizer.save_pretrained(out)
@@ -43,6 +45,27 @@ def main(name: str, gguf: str, out: str) -> int:
         print(f"refused\t{refusal}", flush=True)
         return 1
     return 0
+
+
+def read_once() -> None:
+    """Lets transformers read a file once, for its tokenizer, its settings and its weights: it would do so three times.
+
+    gguf's reader takes a slice for each word of a vocabulary; slices of a plain array take a quarter of the time that
+    those of a memory map do.
+    """
+    import gguf
+    import numpy as np
+
+    class PlainReader(gguf.GGUFReader):
+        @property
+        def data(self) -> Any:
+            return self._plain
+
+        @data.setter
+        def data(self, mapped: Any) -> None:
+            self._plain = mapped.view(np.ndarray)
+
+    gguf.GGUFReader = functools.cache(PlainReader)  # type: ignore[assignment,misc]
 
 
 def check(weights: Any, tokenizer: Any, model: KnownModel) -> str:

@@ -493,6 +493,8 @@ def test_runs_that_write_texts_give_none_away(
     if study == "perturbation":
         lexicon = wordnet.open_lexicon(shared_settings)
         resources.once(("lexicon",), lambda: lexicon)
+        real_settings.cache.mkdir()  # the index that rates popularity is made of WordNet, too
+        real_settings.nltk_data.symlink_to(shared_settings.nltk_data, target_is_directory=True)
     settings = {name: value.format(model=tiny_gpt2) for name, value in given.items()}
     limit = None if study == "icl" else 6
     spec = request.make_spec(

@@ -111,6 +111,32 @@ def test_a_model_whose_numbers_are_off_may_not_be_used(tiny_gpt2):
     assert "did not come out right" in check(right)
 
 
+def test_a_file_is_read_once_for_tokenizer_settings_and_weights_and_reads_as_gguf_reads_it(tmp_path, monkeypatch):
+    import gguf
+    import numpy as np
+
+    path = tmp_path / "words.gguf"
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_token_list(["<s>", "a", "é"])
+    writer.add_token_scores([0.0, -1.5, -2.0])
+    writer.add_tensor("token_embd.weight", np.arange(6, dtype=np.float32).reshape(3, 2))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    theirs = gguf.GGUFReader(path)
+    monkeypatch.setattr(gguf, "GGUFReader", gguf.GGUFReader)
+    hf_convert.read_once()
+    ours = gguf.GGUFReader(path)
+    assert gguf.GGUFReader(path) is ours
+    assert {name: field.contents() for name, field in ours.fields.items()} == {
+        name: field.contents() for name, field in theirs.fields.items()
+    }
+    assert [(one.name, one.data.tolist()) for one in ours.tensors] == [
+        (one.name, one.data.tolist()) for one in theirs.tensors
+    ]
+
+
 def test_free_memory_heeds_the_containers_limit(tmp_path, monkeypatch):
     assert (memory.free_ram() or 1) > 0
     (tmp_path / "memory.max").write_text("1000000\n")
