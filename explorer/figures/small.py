@@ -16,9 +16,10 @@ FONT = 12
 LABEL = 34  # characters of a row's name
 LINE = 15  # pixels from one name to the next
 UNDER = 76  # pixels above and below a plot whose lower axis has a name
-TOP, NAMED_TOP = 14, 24  # pixels above a plot, and above one whose reference has its name there
+TOP, NAMED_TOP = 16, 24  # pixels above a plot, and above one whose reference has its name there
 STANDOFF = 12  # pixels between the numbers of the lower axis and its name
 RIM = 1.12  # of what is drawn; Plotly leaves a twentieth or so free above and below
+MARKS = {"solid": "—", "dash": "╌", "dot": "⋯", "dashdot": "-·"}  # how a line is drawn, before its name
 TOGETHER = 0.12  # curves of one name that end within this share of what the figure spans share a name at their end
 
 
@@ -104,7 +105,9 @@ def small_dots(
     if reference is not None:
         _reference(figure, reference, zero, across=False)
         figure.update_layout(margin={"t": NAMED_TOP}, height=figure.layout.height + NAMED_TOP - TOP)
-    figure.update_xaxes(tickformat=_short(tick), nticks=6, title={"text": across, "standoff": STANDOFF})
+    figure.update_xaxes(tickformat=_short(tick), nticks=6)
+    if across:  # an empty title would take its place, too
+        figure.update_xaxes(title={"text": across, "standoff": STANDOFF})
     figure.update_yaxes(
         tickmode="array", tickvals=list(place.values()), range=[-0.7, len(order) - 0.3], showgrid=False,
         ticktext=[theme.escape(display.name(row, LABEL)) for row in order],
@@ -167,7 +170,7 @@ def small_curves(
 def _figure(height: int) -> go.Figure:
     axis = {"tickfont": {"size": FONT}, "title": {"font": {"size": FONT}}, "zeroline": False}
     return theme.figure(
-        height=height, showlegend=False, dragmode=False, margin={"l": 4, "r": 10, "t": TOP, "b": 4}, xaxis=axis,
+        height=height, showlegend=False, dragmode=False, margin={"l": 4, "r": 22, "t": TOP, "b": 4}, xaxis=axis,
         yaxis=axis,
     )  # fmt: skip
 
@@ -246,17 +249,21 @@ def _name_curves(
             )  # fmt: skip
         figure.update_layout(showlegend=True, legend={"font": {"size": FONT}, "y": 1.0}, margin={"t": 26})
         return
+    # Lines of one color are told apart by their dashes, and so are their names.
+    marks = {curve.name: MARKS.get(curve.dash, "●") for curve in curves}
+    if len({colors[curve.model] for curve in curves}) > 1:
+        marks = dict.fromkeys(marks, "●")
     # A name of one curve carries its color, since names that were moved apart stand beside no line's end.
     alone = {name: next(curve.model for curve in curves if curve.name == name) for name, of_name in ends.items()
              if len(of_name) == 1}  # fmt: skip
     apart = LINE / max(1, height - UNDER) * _drawn_span(curves, reference)
     for name, value in _apart({name: _mean(of_name) for name, of_name in ends.items()}, apart).items():
-        dot = f'<span style="color:{colors[alone[name]]}">●</span> ' if name in alone else ""
+        dot = f'<span style="color:{colors[alone[name]]}">{marks[name]}</span> ' if name in alone else ""
         figure.add_annotation(
             x=1, xref="paper", xanchor="left", xshift=6, y=value, yanchor="middle", showarrow=False,
             text=dot + theme.escape(name), font={"size": FONT, "color": theme.GRAY},
         )  # fmt: skip
-    mark = 12 if alone else 0
+    mark = 12 * max((len(marks[name]) for name in alone), default=0)
     figure.update_layout(margin={"r": 12 + mark + 7 * max((len(name) for name in ends), default=0)})
 
 

@@ -68,6 +68,8 @@ def template(name: str = "light") -> go.layout.Template:
         "automargin": True,
         "labelalias": dict(ZEROS),
         "separatethousands": True,
+        # By default each label is measured one by one, the page laid out anew for each.
+        "ticklabeloverflow": "allow",
     }
     return go.layout.Template(
         layout={

@@ -18,6 +18,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.errors import ExplorerError
+from explorer.figures.space import leave_space
 from explorer.ui import histograms, unasked_servers
 from explorer.ui.columns import Write, as_shown, is_link, title_of, writers
 from explorer.ui.plain_text import plain as plain  # "show.plain" on every page
@@ -165,7 +166,7 @@ def chart(
     key = key and re.sub(r"[^\w:.,+/-]+", "-", key)  # names of models may be anything, and keys become HTML ids
     name = key or _slug(alt)[:40]
     picked = st.plotly_chart(
-        figure,
+        leave_space(figure),
         theme="streamlit",
         key=key,
         alt=alt,

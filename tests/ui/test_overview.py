@@ -209,3 +209,18 @@ def test_of_many_doses_a_narrow_axis_names_every_second():
     many = cards._told_places({dose: float(place) for place, dose in enumerate((0, 1, 2, 4, 8, 16, 32, 64, 1024))})
     assert list(many.values()) == ["0", "2", "8", "32", "1,024"]
     assert list(cards._told_places({1: 0.0, 4: 1.0, 16: 2.0}).values()) == ["1", "4", "16"]
+
+
+def test_what_is_no_model_has_no_models_color():
+    from explorer.figures import theme
+    from explorer.studies.calibration.doses import Response
+
+    lines = [(name, [Response(name, dose, 0.5 + at, 0.4, 0.9, 20) for dose in (1, 10)])
+             for name, at in (("loss", 0.1), ("rarest tokens", 0.3))]  # fmt: skip
+    attacks = cards.dose_card("Membership", "", lines, tick=".2f", note="", of_models=False).figure
+    drawn = [trace for trace in attacks.data if trace.mode == "lines+markers"]
+    assert [trace.line.color for trace in drawn] == [theme.GRAY, theme.GRAY]
+    assert len({trace.line.dash for trace in drawn}) == 2
+    assert any("╌" in note.text for note in attacks.layout.annotations)
+    models = cards.dose_card("Known doses", "", lines, tick=".2f", note="").figure
+    assert theme.GRAY not in [trace.line.color for trace in models.data if trace.mode == "lines+markers"]

@@ -14,6 +14,7 @@ from explorer.figures import theme
 ROW = 34  # pixels a length of n-gram
 WRITTEN = 26  # tokens up to which a cell has room for its count
 FOOT = 96  # pixels under the cells
+BESIDE = 106  # pixels right of them, of the color bar
 LIGHTEST, DARKEST = "#d9e8f2", "#004B78"
 NONE = "rgba(127, 127, 127, 0.13)"
 
@@ -63,7 +64,10 @@ def gram_pyramid(tokens: Sequence[str], grams: Sequence[Gram], picked: tuple[int
         hovertemplate="%{customdata[2]}<extra></extra>",
         showlegend=False,
     )
-    figure = theme.figure(cells, _scale(most), height=FOOT + 40 + ROW * longest, barmode="overlay", dragmode=False)
+    figure = theme.figure(
+        cells, _scale(most), height=FOOT + 40 + ROW * longest, barmode="overlay", dragmode=False,
+        margin={"l": 8, "r": BESIDE, "t": 28, "b": 8},
+    )  # fmt: skip
     figure.update_xaxes(
         tickmode="array", tickvals=list(range(len(tokens))), ticktext=[_label(token) for token in tokens],
         tickangle=-60 if len(tokens) > 12 else 0, showgrid=False, zeroline=False,

@@ -15,6 +15,7 @@ from explorer import display
 from explorer.figures import theme
 from explorer.figures.models import model_colors
 from explorer.figures.small import Curve, Dot, small_curves, small_dots
+from explorer.figures.space import leave_space
 from explorer.scoring import catalog
 from explorer.ui import layout, show
 from explorer.ui.dossier import dossier_memory, dossier_priming, dossier_swaps
@@ -76,7 +77,12 @@ def _draw_row(row: Row) -> None:
             layout.link_to(row.page, row.label, **row.choices)
     with picture:
         if row.figure is not None:
-            st.plotly_chart(row.figure, key=f"dossier {row.title}", alt=row.sentence, config={"displayModeBar": False})
+            st.plotly_chart(
+                leave_space(row.figure),
+                key=f"dossier {row.title}",
+                alt=row.sentence,
+                config={"displayModeBar": False},
+            )
 
 
 def draw_verdicts(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:

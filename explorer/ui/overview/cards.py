@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from explorer.figures import theme
 from explorer.figures.models import model_colors
 from explorer.figures.small import Curve, Dot, small_curves, small_dots
 from explorer.stats.estimate import Estimate
@@ -21,6 +22,7 @@ from explorer.studies.sentences import OVER_SUITES, OVERALL, Stored
 
 FEW_PLACES = 7  # that a lower axis names each
 MOST_ROWS = 10  # of a figure: the benchmark that its sentence names, then those with most instances
+DASHES = ("solid", "dash", "dot", "dashdot")  # of lines that are no model's
 # Condition of a context → what it is called at the end of its curve, and how its line is drawn.
 CONTEXTS = {
     "matched_acceptable": ("acceptable", "solid"),
@@ -206,9 +208,18 @@ CARDS: Mapping[str, Callable[[Together, Sequence[OfRun], Mapping[str, str]], Car
 
 
 def dose_card(
-    title: str, sentence: str, lines: Sequence[tuple[str, Sequence[doses.Response]]], *, tick: str, note: str
+    title: str,
+    sentence: str,
+    lines: Sequence[tuple[str, Sequence[doses.Response]]],
+    *,
+    tick: str,
+    note: str,
+    of_models: bool = True,
 ) -> Card | None:
-    """A curve a model (or attack) over how often the corpus holds what decides; `lines` are named."""
+    """A curve a model (or attack) over how often the corpus holds what decides; `lines` are named.
+
+    A color is one model's everywhere: what is no model is gray, told apart by how its line is drawn.
+    """
     known = sorted({response.dose for _, responses in lines for response in responses})
     if len(known) < 2:
         return None
@@ -217,7 +228,7 @@ def dose_card(
         Curve(
             name,
             name,
-            "solid",
+            "solid" if of_models else DASHES[number % len(DASHES)],
             tuple(places[response.dose] for response in responses),
             tuple(
                 Dot(
@@ -232,10 +243,10 @@ def dose_card(
                 for response in responses
             ),
         )
-        for name, responses in lines
+        for number, (name, responses) in enumerate(lines)
     ]
     names = [name for name, _ in lines]
-    colors = dict(zip(names, model_colors(names), strict=True))
+    colors = dict(zip(names, model_colors(names) if of_models else [theme.GRAY] * len(names), strict=True))
     figure = small_curves(
         curves, colors, tick=tick, across="Times in the corpus", reference=0.5, zero="chance",
         ticks=_told_places(places),

@@ -87,7 +87,7 @@ def _membership() -> Card | None:
     lines = [(SHOWN[attack][0], of_attack) for attack, of_attack in attacks]
     model = layout.model_title(str(frame[MODEL].iloc[0]))
     return dose_card(
-        "Membership", words.detection_in_words(SHOWN[name][1], best), lines, tick=".2f",
+        "Membership", words.detection_in_words(SHOWN[name][1], best), lines, tick=".2f", of_models=False,
         note=f"AUC of attacks on {model}: texts of a dose against those its corpus lacks; bands are 95% intervals, n = "
         f"{min(response.n for response in best):,} texts or more a dose.",
     )  # fmt: skip
