@@ -189,3 +189,20 @@ def test_an_n_gram_opens_the_documents_that_hold_it(browser):
             found = True
             break
     assert found
+
+
+def test_the_panel_of_a_word_opens_in_view_of_a_low_window(browser):
+    page = opened(browser)
+    page.set_viewport_size({"width": 1280, "height": 620})
+    word = page.locator("button.lx-token").nth(1)
+    word.focus()
+    page.keyboard.press("Enter")
+    page.locator(".lx-panel").wait_for()
+
+    def in_view() -> bool:
+        ends = "one => { const at = one.getBoundingClientRect(); return [at.top, at.bottom] }"
+        top, bottom = page.locator(".lx-panel").evaluate(ends)
+        of_word, _ = page.locator("button.lx-token[aria-expanded=true]").first.evaluate(ends)
+        return top >= 0 and bottom <= 621 and of_word >= 0
+
+    until(browser, in_view)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -391,3 +392,36 @@ def test_a_word_says_its_tokens_and_one_without_a_number_says_why():
     given = layers.by_word(row, ["The", "ca", "t."]).tokens[1]
     told = layers.word_cell(given, "nats", Marks(())).say
     assert told[2] == "2 words, over which a token reaches" and told[0] == "“␣cat.”"
+
+
+def test_a_verdict_that_stays_tells_how_its_margin_moved():
+    from explorer.ui.cockpit import gauges
+
+    def scores(before, after):
+        answers = [SimpleNamespace(judgment=SimpleNamespace(value=lambda _, m=margin: m)) for margin in (before, after)]
+        return SimpleNamespace(before=answers[0], after=answers[1])
+
+    assert gauges._moved(scores(-5.0, -7.5)) == ", with a larger margin: it was 5.00 nats"
+    assert gauges._moved(scores(-5.0, -2.5)) == ", with a smaller margin: it was 5.00 nats"
+    assert gauges._moved(scores(5.0, 5.001)) == ""
+
+
+def test_a_token_that_goes_on_with_a_word_is_marked():
+    from explorer.ui.cockpit import panel
+
+    assert panel._as_token(" taught", begins=True) == "taught"
+    assert panel._as_token("ing", begins=True) == "…ing"
+    assert panel._as_token("ing", begins=False) == "ing"
+    assert panel._as_token(",", begins=True) == ","
+
+
+def test_until_a_strip_is_there_its_texts_stand_in_its_place(open_page, cache, run_id, here, monkeypatch):
+    import streamlit as st
+
+    done = open_page("instance", cache, run=run_id, **here)
+    assert "lx-waiting" not in html_of(done)
+    monkeypatch.setattr("explorer.ui.cockpit.gauges.draw_gauges", lambda *_: st.stop())
+    stopped = html_of(open_page("instance", cache, run=run_id, **here))
+    assert "lx-waiting lx-under-verdict" in stopped and strip_of(done)["blocks"]
+    box = stopped[stopped.index("lx-waiting") :]
+    assert all(line["text"] in box for line in strip_of(done)["blocks"][0]["lines"])

@@ -47,6 +47,15 @@ def test_flips_that_lose_more_are_told():
     assert "lose more popularity" in run.flips_in_words(items.assign(fate=run.fates_of(items)))
 
 
+def test_it_is_said_why_flips_differ_from_the_sentence_above():
+    swapped = [("a", True, 1, 1, 0, 5.0, 4.0), ("b", True, 1, 1, 1, 5.0, 4.9)]
+    idle = [("c", True, 0, 1, 1, 5.0, 5.0), ("d", True, 0, 1, 1, 5.0, 5.0), ("e", True, 0, 0, 0, 5.0, 5.0)]
+    items = outcomes([*swapped, *idle])
+    assert "counts 2 right texts" in run.beside_conclusion(items.assign(fate=run.fates_of(items)))
+    all_swapped = outcomes(swapped)
+    assert run.beside_conclusion(all_swapped.assign(fate=run.fates_of(all_swapped))) == ""
+
+
 def test_each_dot_carries_its_instance_and_its_swap():
     items = pd.DataFrame(
         {"instance_id": ["a", "b"], "text": ["She <ran>.", ""], "changed": ["ran → sprinted", ""],

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer import numbers
+from explorer import numbers, prompts
 from explorer.errors import ExplorerError
 from explorer.records import Instance
 from explorer.scoring import catalog
@@ -47,6 +47,7 @@ from explorer.variants.tools import WITHOUT_ENCODER
 
 KEY = "cockpit:strip"
 NO_WORDNET = "WordNet, which knows senses and synonyms, is not on this machine yet."
+MOST_WAITING = 4  # texts that are shown until they are scored
 MOST_READ = 20_000  # characters; telling senses apart takes longer than a page may
 POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
 
@@ -82,6 +83,10 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
     """Only this part is drawn anew when a word is clicked or changed."""
     model, scoring = chosen.model, layout.scoring_of(run_id)
     above = st.container(key="cockpit-above", gap="small")
+    waiting = st.empty()
+    first = KEY not in st.session_state  # of this visit; later strips take the place of the one before
+    if first:
+        waiting.html(_placeholder(item, "lx-waiting"))
     controls, strip, below = st.container(), st.container(), st.container()
     with above:
         lines = context_line.lines_of(item)
@@ -91,6 +96,8 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
         known = scores.scores_of(item, shown.changed, sentences, model, run_id, scoring)
         gauges.draw_verdict(item, known)
         numbers = st.container()
+    if first:
+        waiting.html(_placeholder(item, "lx-waiting lx-under-verdict"))
     with strip, show.lens("Words to swap"):
         shown = shown if shown.read else _apply(item, with_words=True)
     source: Source | None = None
@@ -102,6 +109,7 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
             rated = sources.rated(item, shown.changed, source) if source else ()
         with below_numbers:
             gauges.draw_gauges(item, shown.changed, known, rated, source, unit)
+    waiting.empty()
     with controls:
         picked, other = _controls(item, shown, chosen, known, layer, draws)
     with strip:
@@ -120,6 +128,13 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
 
 
 # --- what is shown
+
+
+def _placeholder(item: Instance, kinds: str) -> str:
+    """The texts in a box as high as what comes in its place, so that what stands below does not move."""
+    texts = "".join(f"<p>{show.escaped(text)}</p>" for text in prompts.option_texts(item)[:MOST_WAITING])
+    note = "Words, scores and popularity are being read…"
+    return f'<div class="{kinds}" role="status"><p class="lx-quiet">{note}</p>{texts}</div>'
 
 
 def _apply(item: Instance, *, with_words: bool) -> ShownInstance:

@@ -57,9 +57,21 @@ def draw_verdict(item: Instance, scores: Scores) -> None:
     body = token_view.verdict(kind, sentence, _word(item, kind))
     if scores.before and scores.after and scores.after is not scores.before:
         old = answers.verdict_of(scores.before.judgment.value("correct"))
-        was = "as before the change" if old == kind else f"was {_word(item, old) or old} before the change"
+        was = (
+            f"as before the change{_moved(scores)}"
+            if old == kind
+            else f"was {_word(item, old) or old} before the change"
+        )
         body = body.replace("</p>", f' <span class="lx-quiet lx-note">{html.escape(was)}</span></p>')
     st.html(body)
+
+
+def _moved(scores: Scores) -> str:
+    """Where the same verdict stands on another margin: from what it was; nothing where both read alike."""
+    before, after = _margin(scores.before), _margin(scores.after)
+    if math.isnan(before) or math.isnan(after) or display.nats(abs(before)) == display.nats(abs(after)):
+        return ""
+    return f", with a {'smaller' if abs(after) < abs(before) else 'larger'} margin: it was {display.nats(abs(before))}"
 
 
 def draw_gauges(item: Instance, changed: Instance, scores: Scores, rated: Sequence[Rated], source: Source | None,

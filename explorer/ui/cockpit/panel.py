@@ -25,6 +25,9 @@ from explorer.variants.swappable import SenseView, WordView
 from explorer.variants.synonyms import Candidate
 
 CLASSES = {"n": "noun", "v": "verb"}
+PIECES = (
+    "A token is a word or its first piece; one with … goes on with the word before. A click puts it here as a word."
+)
 AROUND = 220  # characters of a document on either side of an n-gram
 
 
@@ -165,7 +168,7 @@ def _more(view: WordView | None) -> str:
 
 
 def _expected_tokens(opened: Open, model: str, scoring: Mapping[str, Any], *, primed: bool) -> Expectation:
-    heading = "The model's ten likeliest here"
+    heading = "The model's ten likeliest tokens here"
     if opened.row is None or opened.token is None:
         return Expectation(heading, note="Here the text is given to the model, not scored.")
     if not scores.can_expect(model):
@@ -185,14 +188,20 @@ def _expected_tokens(opened: Open, model: str, scoring: Mapping[str, Any], *, pr
         is_word = begins and bool(bare) and bare.isalpha() and (candidate.text[:1].isspace() or opened.token.start == 0)
         tokens.append(
             Expected(
-                layers.shown_token(candidate.text) or "∅",
+                _as_token(candidate.text, begins=begins) or "∅",
                 bare if is_word and not candidate.stands else "",
                 display.probability(candidate.probability),
                 candidate.probability,
                 candidate.stands,
             )
         )
-    return Expectation(heading, tuple(tokens))
+    return Expectation(heading, tuple(tokens), PIECES)
+
+
+def _as_token(text: str, *, begins: bool) -> str:
+    """A token with dots before it where it goes on with the word before, though a word begins at this place."""
+    goes_on = begins and text[:1].isalnum()
+    return f"…{layers.shown_token(text)}" if goes_on else layers.shown_token(text)
 
 
 # --- its n-grams

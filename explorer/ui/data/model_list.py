@@ -61,9 +61,9 @@ def _table(models: Sequence[ModelHere], name: str) -> None:
         columns={
             "model": "Model",
             "parameters": size_column("Parameters"),
-            "memory": count_column("Memory in float32 (MB)"),
-            "corpus": text_column("Trained on", width="large"),
-            "license": "License",
+            "memory": count_column("Memory (MB)", "of its weights in float32", width=100),
+            "corpus": text_column("Trained on", width=530),
+            "license": text_column("License", width=130),
             "id": text_column("Id"),
         },
     )

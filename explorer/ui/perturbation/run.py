@@ -69,7 +69,7 @@ def _run(run_id: str, pos: str, slice_picked: slices.Slice | None, settings: dic
     pairs.draw_perturbation_pairs(run_id, pos, chosen, picked)
     if picked:
         slices.offer(picked, chosen.benchmark, f"picked {pos}", f"pairs:{pos}")
-    _flips(items)
+    _flips(items, of_conclusion=pos == "NV" and slice_picked is None)
     _list(items, pos, chosen)
     _rejections(run_id, pos)
     with st.expander("Popularity, frequency and likeness, before and after", key="distributions"):
@@ -197,10 +197,23 @@ def flips_in_words(items: pd.DataFrame) -> str:
 FEWEST = 10  # instances on either side of a comparison
 
 
-def _flips(items: pd.DataFrame) -> None:
+def _flips(items: pd.DataFrame, *, of_conclusion: bool) -> None:
     if sentence := flips_in_words(items):
         st.subheader("Do flips lose popularity?", anchor=False)
         show.says(sentence)
+        if of_conclusion and (remark := beside_conclusion(items)):
+            show.note(remark)
+
+
+def beside_conclusion(items: pd.DataFrame) -> str:
+    """Why the difference here is another than in the sentence above the figure; "" where it is of the same texts."""
+    idle = int(((items["fate"] == "nothing to swap") & (items["correct_before"] == 1)).sum())
+    if not idle:
+        return ""
+    return (
+        f"The sentence above the figure also counts {idle:,} right {'text' if idle == 1 else 'texts'} without a word "
+        "to swap among what stays right, with a change of 0; here only texts with swapped words are compared."
+    )
 
 
 def pick(chosen: Chosen) -> str:

@@ -14,6 +14,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const focused = root.contains(document.activeElement) ? document.activeElement.dataset.id : "";
   const opened = data.panel?.id ?? "";
   const wasOpen = kept.opened;
+  const first = !("opened" in kept); // what a link has opened leaves the page at its top
   kept.opened = opened;
   if (wasOpen !== opened) delete kept.typed.own;
   // What comes later than this drawing (a clipboard, a clock) draws what is shown by then.
@@ -24,6 +25,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (focused) find(focused)?.focus({ preventScroll: true });
   // What was opened is gone with its word: the keyboard goes back to the strip.
   if (focused && !find(focused) && wasOpen && !opened) stops()[0]?.focus({ preventScroll: true });
+  // A panel that has just been opened may begin below the window's edge; the word it is about stays in view.
+  if (opened && wasOpen !== opened && !first) reveal(root.querySelector(".lx-panel"), root.querySelector('button.lx-token[aria-expanded="true"]'));
 
   function draw() {
     root.replaceChildren(
@@ -48,6 +51,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const element = find(focus);
     element?.focus({ preventScroll: true });
     element?.select?.();
+  }
+
+  function reveal(panel, word) {
+    requestAnimationFrame(() => {
+      if (!panel?.isConnected) return;
+      panel.scrollIntoView({ block: "nearest" });
+      word?.scrollIntoView({ block: "nearest" });
+    });
   }
 
   function find(id) { return id ? root.querySelector(`[data-id="${CSS.escape(id)}"]`) : null; }
