@@ -32,6 +32,7 @@ SENTENCES = [
 os.environ["EXPLORER_PRECOMPUTED"] = "none"
 # What was set before the first test, which may set something else.
 NAMED_CACHE = os.environ.get("EXPLORER_CACHE")
+REAL_DATA = os.environ.get("EXPLORER_DATA")
 OFFLINE = os.environ.get("EXPLORER_OFFLINE", "") not in ("", "0")
 # Ray reads how it asks for a token when it is first imported, and several tests import it.
 os.environ["RAY_AUTH_MODE"] = "token"
@@ -109,10 +110,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder with the real benchmark files; skips without it."""
-    folder = os.environ.get("EXPLORER_DATA")
-    if not folder or not Path(folder).is_dir():
+    if not REAL_DATA or not Path(REAL_DATA).is_dir():
         pytest.skip("EXPLORER_DATA names no folder with the real benchmark files")
-    return Path(folder).resolve()
+    return Path(REAL_DATA).resolve()
 
 
 @pytest.fixture
@@ -130,10 +130,14 @@ def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The cache of whatever names none: an empty one, never the checkout's, whose content would decide over tests."""
+    """The cache of whatever names none: an empty one, never the checkout's, whose content would decide over tests.
+
+    Nor does it see the real benchmark files: a log would be compared with each of them. `real_settings` names them.
+    """
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("empty") / "cache"
         patch.setenv("EXPLORER_CACHE", str(folder))
+        patch.delenv("EXPLORER_DATA", raising=False)
         yield folder
 
 

@@ -77,7 +77,6 @@ def server(cache: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = {**os.environ, "EXPLORER_CACHE": str(cache), "EXPLORER_OFFLINE": "1"}
-    environment.pop("EXPLORER_DATA", None)
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
     process = subprocess.Popen([*command, "--server.address=127.0.0.1"], cwd=ROOT, env=environment)
     address = f"http://127.0.0.1:{port}"

@@ -8,9 +8,7 @@ from explorer.__main__ import main
 from explorer.benchmarks import BENCHMARKS
 
 
-@pytest.fixture(autouse=True)
-def no_data(monkeypatch, settings):
-    monkeypatch.delenv("EXPLORER_DATA", raising=False)
+pytestmark = pytest.mark.usefixtures("settings")
 
 
 def call(capsys, *words):

@@ -80,7 +80,6 @@ def test_bare_digits_count_where_the_prompt_ended_with_the_prefix(files: Path, c
 
 def test_without_the_ontology_the_files_own_labels_and_counts_serve(files: Path, capsys, monkeypatch):
     monkeypatch.setenv("EXPLORER_OFFLINE", "1")
-    monkeypatch.delenv("EXPLORER_DATA", raising=False)
     (files / "predictions.csv").write_text("GO:0000001;cup;1;2;GO:0000001\n", encoding="utf-8")
     code, out, err = call(
         capsys, "import-predictions", files / "predictions.csv", "--ontology", "go", "--model-name", "m", "--json"

@@ -99,7 +99,6 @@ def test_a_page_over_a_damaged_database_says_what_to_do(run, spoil, page, monkey
     settings, folder = run
     spoil(stores.current_generation(settings), "garbage")
     monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
-    monkeypatch.delenv("EXPLORER_DATA", raising=False)
     st.cache_data.clear()
     st.cache_resource.clear()
     app = AppTest.from_file(str(ROOT / page.path), default_timeout=60)

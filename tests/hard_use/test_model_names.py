@@ -79,7 +79,6 @@ def strays(app: AppTest) -> list[tuple[tuple[str, str], str]]:
 def test_no_page_makes_anything_of_a_name(cache, page, benchmark, monkeypatch):
     monkeypatch.setenv("EXPLORER_CACHE", str(cache))
     monkeypatch.setenv("EXPLORER_OFFLINE", "1")
-    monkeypatch.delenv("EXPLORER_DATA", raising=False)
     monkeypatch.setenv("EXPLORER_PRECOMPUTED", "none")
     st.cache_data.clear()
     st.cache_resource.clear()

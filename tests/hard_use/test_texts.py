@@ -159,7 +159,6 @@ def test_the_other_pages_show_a_hostile_benchmark_as_text(hostile_run, page, mon
 def opened(page: str, settings, folder, monkeypatch, **choices: str) -> AppTest:
     monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
     monkeypatch.setenv("EXPLORER_OFFLINE", "1")
-    monkeypatch.delenv("EXPLORER_DATA", raising=False)
     st.cache_data.clear()
     st.cache_resource.clear()
     app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)

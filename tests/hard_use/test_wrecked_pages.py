@@ -75,7 +75,6 @@ def test_a_variable_that_is_no_number_is_one_sentence_on_the_page(settings, monk
 def opened(path: str, settings, monkeypatch, **choices: str) -> AppTest:
     monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
     monkeypatch.setenv("EXPLORER_OFFLINE", "1")
-    monkeypatch.delenv("EXPLORER_DATA", raising=False)
     monkeypatch.setattr("nltk.data.path", [])
     st.cache_data.clear()
     st.cache_resource.clear()

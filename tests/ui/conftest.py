@@ -24,7 +24,6 @@ PER_GROUP = 2
 def fresh_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No cache of one test reaches another, and none reaches the network."""
     monkeypatch.setenv("EXPLORER_OFFLINE", "1")
-    monkeypatch.delenv("EXPLORER_DATA", raising=False)
     st.cache_data.clear()
     st.cache_resource.clear()
     yield
