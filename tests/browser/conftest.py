@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.settings import ROOT
+from tests.made_up_runs import make
 
 MODEL = "gemma-3-270m"
 WINDOW = {"width": 1280, "height": 1600}
@@ -57,28 +58,119 @@ class Browser:
         return [element.inner_text() for element in self.page.query_selector_all("[data-testid=stException]")]
 
 
-@pytest.fixture(scope="module")
-def cache(embedded_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache of the tests' own that borrows the converted models."""
+class Kept:
+    """What the files of this folder share: one Chromium, and the app over one cache that all of them only read.
+
+    It is started when the first test asks for it and ended when a test of another folder comes next: nothing else may
+    run beside Playwright's event loop.
+    """
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+        self._chromium: Any = None
+        self._servers: dict[Path, str] = {}
+
+    def chromium(self) -> Any:
+        """The browser; another one where it has died."""
+        from playwright.sync_api import sync_playwright
+
+        if self._chromium is None or not self._chromium.is_connected():
+            program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+            if program is None:
+                pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
+            if self._chromium is None:
+                self._playwright = self._stack.enter_context(sync_playwright())
+            self._chromium = self._playwright.chromium.launch(executable_path=program, args=FLAGS)
+            self._stack.callback(self._chromium.close)
+        return self._chromium
+
+    def server(self, cache: Path) -> str:
+        """The address of the app over the cache."""
+        if cache not in self._servers:
+            self._servers[cache] = self._stack.enter_context(serving(cache))
+        return self._servers[cache]
+
+    def end(self) -> None:
+        self._stack.close()
+        self.__init__()  # type: ignore[misc]
+
+
+KEPT = Kept()
+SHARED = pytest.StashKey[set[Path]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or nextitem.path.parent != Path(__file__).parent:
+            KEPT.end()
+
+
+@pytest.fixture(scope="session")
+def shared_cache(shared_settings: Any, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    """A cache in which all is prepared, and nothing was run: models, WordNet, the index of the glass box."""
+    from explorer.glassbox import index
     from explorer.scoring import embedded
+    from explorer.variants.wordnet import find
 
-    shared = settings_module.read(cache=embedded_cache)
-    embedded.ensure(MODEL, shared)
-    own = tmp_path_factory.mktemp("browser") / "cache"
-    own.mkdir()
-    (own / "models").symlink_to(shared.models)
-    return own
+    embedded.ensure(MODEL, shared_settings)
+    own = settings_module.read(cache=tmp_path_factory.mktemp("browser") / "cache")
+    (own.nltk_data / "corpora").mkdir(parents=True)
+    own.models.symlink_to(shared_settings.models)
+    (own.nltk_data / "corpora" / "wordnet").symlink_to(find(shared_settings))
+    index.ensure_own(own)
+    pytestconfig.stash.setdefault(SHARED, set()).add(own.cache)
+    return own.cache
+
+
+@pytest.fixture(scope="session")
+def cache_of_runs(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    """A cache with a made-up run of every study, which the tests only read; nothing is scored live here."""
+    made = make(tmp_path_factory.mktemp("runs") / "cache")
+    pytestconfig.stash.setdefault(SHARED, set()).add(made)
+    return made
+
+
+@pytest.fixture
+def undone(cache: Path) -> Iterator[None]:
+    """For tests that write into the shared cache: runs and models that were added are taken out again."""
+    from explorer.__main__ import main
+    from explorer.runs import queue
+    from explorer.scoring import added
+
+    yield
+    for info in queue.list_runs(settings_module.read(cache=cache)):
+        assert main(["delete", info.run_id, "--cache", str(cache)]) == 0
+    (cache / added.FILE).unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
-def server(cache: Path) -> Iterator[str]:
-    """The app's address; a fresh server, so that the first page opened is opened by its address alone."""
+def cache(shared_cache: Path) -> Path:
+    """The cache behind the app: the shared one, where a file has none of its own."""
+    return shared_cache
+
+
+@pytest.fixture(scope="module")
+def server(cache: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The app's address."""
+    if cache in request.config.stash.get(SHARED, ()):
+        yield KEPT.server(cache)
+    else:
+        with serving(cache) as address:
+            yield address
+
+
+@contextlib.contextmanager
+def serving(cache: Path, folder: Path = ROOT, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The address of an app over a cache, started by Streamlit's own command."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {**os.environ, "EXPLORER_CACHE": str(cache), "EXPLORER_OFFLINE": "1"}
+    environment = environment or {**os.environ, "EXPLORER_CACHE": str(cache), "EXPLORER_OFFLINE": "1"}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    process = subprocess.Popen([*command, "--server.address=127.0.0.1"], cwd=ROOT, env=environment)
+    process = subprocess.Popen([*command, "--server.address=127.0.0.1"], cwd=folder, env=environment)
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{address}/_stcore/health")
@@ -99,17 +191,23 @@ def tab() -> Iterator[Any]:
 
     A tab of its own for each test would parse Streamlit's scripts each time, which takes longer than the test.
     """
-    from playwright.sync_api import sync_playwright
+    page = KEPT.chromium().new_page(viewport=WINDOW)
+    page.set_default_timeout(PATIENCE)
+    yield page
+    page.close()
 
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        page = chromium.new_page(viewport=WINDOW)
-        page.set_default_timeout(PATIENCE)
-        yield page
-        chromium.close()
+
+@pytest.fixture
+def people() -> Iterator[Callable[[], Any]]:
+    """A browser in which every new page is another person."""
+    with contextlib.ExitStack() as stack:
+
+        def person() -> Any:
+            context = KEPT.chromium().new_context()
+            stack.callback(context.close)
+            return context.new_page()
+
+        yield person
 
 
 @contextlib.contextmanager

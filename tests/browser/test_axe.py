@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from explorer.ui.layout import PAGES
-from tests.made_up_runs import make
 
 pytestmark = pytest.mark.browser
 
@@ -63,9 +62,8 @@ FIGURES = """() => {
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with a made-up run of every study; nothing is scored live here."""
-    return make(tmp_path_factory.mktemp("axe") / "cache")
+def cache(cache_of_runs: Path) -> Path:
+    return cache_of_runs
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ def test_the_root_is_the_overview_and_its_links_lead_on(browser):
         assert "benchmark=starter_pairs" in opened.url
 
 
+@pytest.mark.usefixtures("undone")
 def test_a_run_from_the_bar_finishes_and_its_instances_are_stepped_through(browser):
     page = browser.open(f"instance?model={MODEL}&benchmark=starter_pairs")
     page.get_by_role("button", name="Run", exact=True).click()

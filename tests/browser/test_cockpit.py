@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer import settings as settings_module
 from tests.browser.conftest import MODEL, PATIENCE, Browser
 
 pytestmark = pytest.mark.browser
 
 PAIR = "starter_pairs/anaphor_gender/kin-01-1"  # "My grandmother taught herself to knit last winter."
 INSTANCE = f"instance?model={MODEL}&benchmark=starter_pairs&instance={PAIR}"
-
-
-@pytest.fixture(scope="module")
-def cache(embedded_cache: Path, shared_settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache of the tests' own that borrows the converted models and WordNet."""
-    from explorer.scoring import embedded
-    from explorer.variants.wordnet import find
-
-    shared = settings_module.read(cache=embedded_cache)
-    embedded.ensure(MODEL, shared)
-    own = tmp_path_factory.mktemp("cockpit") / "cache"
-    corpora = own / "nltk_data" / "corpora"
-    corpora.mkdir(parents=True)
-    (own / "models").symlink_to(shared.models)
-    os.symlink(find(shared_settings), corpora / "wordnet")
-    return own
 
 
 def gauges(page: Any) -> dict[str, str]:

@@ -20,6 +20,7 @@ def scored(tiny_gpt2: Path) -> Iterator[Server]:
     server.close()
 
 
+@pytest.mark.usefixtures("undone")
 def test_an_endpoint_is_tested_added_and_asked_in_the_live_views(browser: Browser, scored: Server):
     page = browser.open("data?bring=An%20endpoint&benchmark=starter_entailment")
     page.get_by_label("Address").fill(scored.url)

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import TimeoutError, expect
 
 from tests.browser.conftest import PATIENCE
-from tests.made_up_runs import make
 
 pytestmark = pytest.mark.browser
 
@@ -17,9 +16,8 @@ MODEL = "gemma-3-270m"
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with a made-up run of every study; nothing is scored live here."""
-    return make(tmp_path_factory.mktemp("findings") / "cache")
+def cache(cache_of_runs: Path) -> Path:
+    return cache_of_runs
 
 
 def test_a_box_around_dots_lists_their_instances_and_leads_to_a_dossier(browser):

@@ -11,7 +11,6 @@ import importlib.metadata
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,7 +23,7 @@ import pytest
 
 from explorer.settings import ROOT
 from explorer.ui.layout import PAGES
-from tests.browser.conftest import MODEL, PATIENCE, Browser, _wait_for, visiting
+from tests.browser.conftest import MODEL, PATIENCE, Browser, serving, visiting
 
 pytestmark = pytest.mark.browser
 
@@ -151,28 +150,16 @@ def unprepared(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Visit:
     return visit
 
 
-def serve(visit: Visit) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    process = subprocess.Popen([*command, "--server.address=127.0.0.1"], cwd=visit.clone, env=visit.environment)
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-
-
 @pytest.fixture(scope="module")
 def prepared_server(prepared: Visit) -> Iterator[str]:
-    yield from serve(prepared)
+    with serving(prepared.cache, prepared.clone, prepared.environment) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
 def unprepared_server(unprepared: Visit) -> Iterator[str]:
-    yield from serve(unprepared)
+    with serving(unprepared.cache, unprepared.clone, unprepared.environment) as address:
+        yield address
 
 
 @contextlib.contextmanager

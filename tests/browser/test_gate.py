@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -27,7 +25,6 @@ START = (
     "import sys; from explorer import prepare; prepare.PARTS.clear(); "
     "from explorer.__main__ import main; sys.exit(main())"
 )
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
 
@@ -49,20 +46,6 @@ def invited(tmp_path_factory) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(30)
-
-
-@pytest.fixture
-def people() -> Iterator[Any]:
-    """A browser in which every new page is another person."""
-    from playwright.sync_api import sync_playwright
-
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield lambda: chromium.new_context().new_page()
-        chromium.close()
 
 
 def test_who_has_the_token_sees_the_app_and_who_has_not_sees_no_page_of_it(invited, people):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from urllib.parse import quote
 
 import pytest
 
 from tests import slow_servers
-from tests.browser.conftest import FLAGS, MODEL
+from tests.browser.conftest import MODEL
 
 pytestmark = pytest.mark.browser
 
@@ -34,15 +33,9 @@ def until(true, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("way", [slow_servers.drips, slow_servers.is_silent], ids=["drips", "is silent"])
-def test_a_slow_endpoint_keeps_no_other_visitor_and_is_left_with_the_window(server, way):
-    from playwright.sync_api import sync_playwright
-
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
-    with slow_servers.serving(way) as endpoint, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        first, second = chromium.new_context().new_page(), chromium.new_context().new_page()
+def test_a_slow_endpoint_keeps_no_other_visitor_and_is_left_with_the_window(server, people, way):
+    with slow_servers.serving(way) as endpoint:
+        first, second = people(), people()
         second.set_default_timeout(240_000)
         score(first, server, f"{endpoint.url}#m", "A visitor who waits.")
         until(lambda: endpoint.asked, 60)
@@ -52,4 +45,3 @@ def test_a_slow_endpoint_keeps_no_other_visitor_and_is_left_with_the_window(serv
         asked = endpoint.asked
         first.context.close()
         until(lambda: endpoint.hung_up >= asked, 10)
-        chromium.close()
