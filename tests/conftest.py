@@ -221,6 +221,7 @@ def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], None]]:
 
     All that building asks of a cache is asked of theirs, too; who builds it by name (tests/glassbox) builds it.
     """
+    from explorer import sharing
     from explorer.glassbox import corpus, index
 
     built, real, whole = session_folder / "glassbox_index", index.ensure_own, corpus.CORPUS
@@ -238,15 +239,16 @@ def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], None]]:
         folder = settings.indexes / index.GLASSBOX
         if whole != corpus.CORPUS:  # a test that has a small corpus in its place
             return real(settings, *words, **named)
-        if built.is_dir() and not folder.exists():
+        if not folder.exists():
             corpus._wordnet(settings)  # refuses a cache without the WordNet that the corpus is made of
-            settings.indexes.mkdir(parents=True, exist_ok=True)
+            with sharing.hold(session_folder / ".glassbox_index.lock"):  # who comes second waits, and copies
+                if not built.is_dir():
+                    keep(real(settings, *words, **named))
+        if not folder.exists():
             partial = folder.with_name(f".{folder.name}.{os.getpid()}")
             shutil.copytree(built, partial)
             partial.rename(folder)
-        ready = real(settings, *words, **named)
-        keep(ready)
-        return ready
+        return real(settings, *words, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index, "ensure_own", ensure_own)

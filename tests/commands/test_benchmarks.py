@@ -7,7 +7,6 @@ import pytest
 from explorer.__main__ import main
 from explorer.benchmarks import BENCHMARKS
 
-
 pytestmark = pytest.mark.usefixtures("settings")
 
 

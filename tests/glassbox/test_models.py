@@ -54,10 +54,10 @@ def test_verdicts_follow_the_dose(world):
     from explorer import prompts
 
     right: dict[int, list[bool]] = {}
-    instances = benchmarks.load("glassbox_pairs", world.settings).instances
-    for instance in instances[::2]:
-        scores = scorer.score(prompts.requests(instance))
-        right.setdefault(instance.extra["dose"], []).append(scores[0].sum > scores[1].sum)
+    instances = benchmarks.load("glassbox_pairs", world.settings).instances[::2]
+    scores = scorer.score([request for instance in instances for request in prompts.requests(instance)])
+    for instance, first, second in zip(instances, scores[::2], scores[1::2], strict=True):
+        right.setdefault(instance.extra["dose"], []).append(first.sum > second.sum)
     shares = {dose: sum(values) / len(values) for dose, values in right.items()}
     assert 0.35 < shares[0] < 0.7
     assert sum(shares[dose] for dose in (256, 512, 1024)) / 3 > 0.85

@@ -16,7 +16,7 @@ from explorer.results import store as stores
 from explorer.rows.schema import TABLES
 from explorer.runs.folder import RunFolder
 
-FLIPS = int(os.environ.get("FLIPS", "32"))
+FLIPS = int(os.environ.get("FLIPS", "16"))
 NOT_READ = {"log.txt", "lock"}  # nothing is read from these
 
 

@@ -259,7 +259,7 @@ def a_row_twice(entries: dict[str, bytes]) -> None:
 def endless_texts(entries: dict[str, bytes]) -> None:
     name = first_of(entries, "scores")
     row = pq.read_table(io.BytesIO(entries[name])).slice(0, 1).to_pylist()[0]
-    entries[name] = as_bytes(pa.Table.from_pylist([{**row, "context": "x" * 10**6}] * 3000, schema=schema_of("scores")))
+    entries[name] = as_bytes(pa.Table.from_pylist([{**row, "context": "x" * 10**6}] * 1100, schema=schema_of("scores")))
 
 
 SPEC, PROGRESS = "spec.json", "progress.json"

@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from explorer import settings as settings_module
 from explorer.records import Instance, RunSpec
 from explorer.results import queries_dossier, queries_findings, queries_replication, store
 from explorer.results.measures import MEASURES
@@ -22,9 +23,10 @@ def pair(number: int, text: str = "It is.") -> Instance:
     return Instance(f"pairs/g/{number}", "pairs", "test", "g", "pair", "sentence", options=(text, "It are."), gold=0)
 
 
-@pytest.fixture
-def made(settings):
-    """A store with runs of several studies on four pairs; the popularity run saw another text of pair 3."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A store, open for reading, with runs of several studies on four pairs; popularity saw another text of pair 3."""
+    settings = settings_module.read(cache=tmp_path_factory.mktemp("made") / "cache")
     items = [pair(n) for n in range(4)]
     others = [*items[:3], pair(3, "Other.")]
 

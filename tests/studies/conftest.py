@@ -1,10 +1,12 @@
-"""An endpoint for whole runs: it logs what it is asked."""
+"""An endpoint for whole runs, which logs what it is asked; and quick statistics."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -36,3 +38,22 @@ def letters() -> Iterator[ToyServer]:
     yield made
     made.shutdown()
     made.server_close()
+
+
+@pytest.fixture(scope="module")
+def few_resamples() -> Iterator[None]:
+    """Intervals from 100 resamples: two thousand take most of a run's time, and the tests that ask so look at none."""
+    from explorer.stats import auc, bootstrap
+
+    def capped(resampled: Callable[..., Any]) -> Callable[..., Any]:
+        place = list(inspect.signature(resampled).parameters).index("resamples")
+
+        def few(*given: Any, **named: Any) -> Any:
+            return resampled(*given[:place], min(given[place], 100), *given[place + 1 :], **named)
+
+        return few
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((bootstrap, "_resample"), (auc, "_resampled")):
+            patch.setattr(module, name, capped(getattr(module, name)))
+        yield

@@ -19,6 +19,8 @@ from explorer.runs.worker import work
 from explorer.scoring import hf_source
 from explorer.studies import chat
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 TEMPLATE = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}<|endoftext|>{% endfor %}"
     "{% if add_generation_prompt %}<assistant>{% endif %}"

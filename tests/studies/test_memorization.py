@@ -25,6 +25,8 @@ from explorer.studies.memorization.rows import ATTACKS
 from explorer.studies.memorization.study import STUDY
 from tests.stand_ins import Proposer, pair
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 PAIRS = (
     pair("0", "The cats sleep near the stove.", "The cats sleeps near the stove."),
     pair("1", "She said that he would comes back.", "She said that he would come back."),  # so that one is wrong
