@@ -53,8 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if WORKER:
         # Files with many long tests first: at the end none is left for one process while the others have nothing to do.
+        # Before them those in a browser, one after the other: what they share ends when another file comes between.
         long = collections.Counter(item.path for item in items if LONG & {mark.name for mark in item.iter_markers()})
-        items.sort(key=lambda item: -long[item.path])
+        items.sort(key=lambda item: (item.path.parent.name != "browser", -long[item.path]))
     # In CI a skipped test is a failed test: everything it needs has to be brought.
     if os.environ.get("CI"):
         config.stash[_SKIPS_FAIL] = True
