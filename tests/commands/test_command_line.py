@@ -98,7 +98,7 @@ def test_prompts_of_a_run_that_asked_for_no_answers_are_refused(settings, capsys
 
 
 @pytest.mark.slow
-def test_a_detached_run_is_done_by_another_process(settings, tiny_gpt2):
+def test_a_detached_run_is_done_by_another_process(settings, tiny_gpt2, capsys):
     import time
 
     asked = ["run", "accuracy", "--model", str(tiny_gpt2), "--benchmark", "starter_pairs", "--limit", "10", "--detach"]
@@ -107,7 +107,8 @@ def test_a_detached_run_is_done_by_another_process(settings, tiny_gpt2):
     status = ""
     while status != "complete" and time.monotonic() < deadline:
         time.sleep(0.5)
-        [row] = json.loads(explorer(settings, "runs", "--json").stdout)
+        assert main(["runs", "--json", "--cache", str(settings.cache)]) == 0
+        [row] = json.loads(capsys.readouterr().out)
         status = row["status"]
         assert status in ("queued", "running", "complete")
     assert (row["run_id"], status) == (run_id, "complete")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.errors import CountError
 from explorer.settings import Settings
 
 GERMAN = "Der Mann hat einen Hund."
@@ -23,7 +24,12 @@ def cache(shared_settings: Settings, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_lab_refuses_to_swap_german_in_a_sentence(open_page, cache, tiny_gpt2):
+def no_index(*words, **named):
+    raise CountError("No index here.")
+
+
+def test_the_lab_refuses_to_swap_german_in_a_sentence(open_page, cache, tiny_gpt2, monkeypatch):
+    monkeypatch.setattr("explorer.glassbox.index.ensure_own", no_index)  # WordNet is here, so it would be built
     app = open_page("perturbation", cache, model=str(tiny_gpt2), what="A text of my own", text=GERMAN, facet="Lab")
     assert not app.exception
     assert any("This text is not English" in warning.value for warning in app.warning)
