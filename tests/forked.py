@@ -62,9 +62,9 @@ class Forked:
             os.kill(self.pid, number)
 
 
-def explorer(*arguments: str, env: Mapping[str, str] | None = None) -> Forked:
-    """`python -m explorer` with these arguments; what it says goes nowhere."""
-    return Forked(_explorer, arguments, env=env)
+def explorer(*arguments: str, env: Mapping[str, str] | None = None, log: Path | None = None) -> Forked:
+    """`python -m explorer` with these arguments; what it says goes into the log, or nowhere."""
+    return Forked(_explorer, arguments, env=env, log=log)
 
 
 def _explorer(arguments: tuple[str, ...]) -> int:
