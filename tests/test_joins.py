@@ -240,7 +240,9 @@ def test_an_empty_option_in_a_gap_leaves_one_blank():
 )
 def test_sentences_as_running_text_end_and_are_parted_as_their_script_does(sentences, text):
     assert running_text.join(sentences) == text
-    growth = running_text.TokenCounter(lambda text: [ord(char) for char in text]).grow(lambda: iter(sentences), 10_000)
+    growth = running_text.TokenCounter(lambda text: [ord(char) for char in text]).grow_all(
+        [(lambda: iter(sentences), 10_000)]
+    )[0]
     assert growth.tokens == tuple(len(running_text.join(sentences[: n + 1])) for n in range(len(sentences)))
 
 

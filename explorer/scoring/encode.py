@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.errors import ScoringError
+from explorer.scoring import spliced_texts
 from explorer.scoring.model import Encoding
 from explorer.scoring.policy import Bos, Split
 
@@ -157,15 +158,14 @@ class TextEncoder:
         made: list[Encoding] = []
         for first in range(0, len(pairs), BATCH):
             part = pairs[first : first + BATCH]
-            texts = [context + continuation for context, continuation in part]
-            for (context, _), text, tokens in zip(part, texts, self._encode_batch(texts), strict=True):
+            for (context, _), tokens in zip(part, spliced_texts.encode(self._encode_batch, part), strict=True):
                 ids = tokens.ids
-                if context not in alone:
-                    start, straddles = _split(tokens, text, len(context))
-                else:
+                start, straddles = _split(tokens.end, tokens.text, len(context) - tokens.at)
+                start += tokens.before
+                if context in alone:
                     # The peers' rule: as many tokens as the context has alone are cut off, wherever they end.
                     start = min(len(alone[context]), len(ids))
-                    straddles = start < len(ids) and _covering(tokens.offsets, len(text))[start][0] < len(context)
+                    straddles = start < len(ids) and _begins_before(tokens, start, len(context))
                     if split == "spliced":
                         start, ids = len(alone[context]), [*alone[context], *ids[start:]]
                 front = self.prefix(context, bos)
@@ -274,6 +274,12 @@ def _split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
     offsets = _covering(tokens.offsets, len(text))
     start = next((i for i, (_, end) in enumerate(offsets) if end > split), len(offsets))
     return start, start < len(offsets) and offsets[start][0] < split
+
+
+def _begins_before(tokens: spliced_texts.Tokens, number: int, place: int) -> bool:
+    """Whether this token of a text begins before a character of it."""
+    own = number - tokens.before
+    return own < 0 or _covering(tokens.end.offsets, len(tokens.text))[own][0] + tokens.at < place
 
 
 def _covering(offsets: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:

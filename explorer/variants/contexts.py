@@ -11,7 +11,7 @@ import itertools
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from explorer import prompts
@@ -71,17 +71,22 @@ def make_contexts(
     of all items of the pools that take it.
     """
     text_of = partial(_edited, pools=pools, edit=edit, seed=seed)
+    wanted = sorted(set(lengths))
+    drawn: list[_Draw] = []
     for suite, suite_items in _by_suite(items).items():
         chained = _by_chain(suite_items, suite, chains)
         barred = {name: _texts(members) | _chain_texts(pools, suite, name, chains) for name, members in chained.items()}
         for condition in conditions:
             pool = candidates(pools, suite, condition, other_phenomenon=other_phenomenon)
             for name, members in chained.items():
-                drawn = partial(sample_sentences, pool, sampling_key(seed, condition, name), barred[name])
-                limit = min(map(room, members))
-                ids, checkpoints, reason = _grow(drawn, text_of, tokens, sorted(set(lengths)), limit)
+                draw = partial(sample_sentences, pool, sampling_key(seed, condition, name), barred[name])
                 names = tuple(item.id for item in members)
-                yield Context(names, condition, seed, edit, ids, checkpoints, reason)
+                drawn.append(_Draw(names, condition, draw, min(map(room, members))))
+    # All at once, since their texts are then encoded on all cores.
+    growths = tokens.grow_all([(partial(_texts_of, draw, text_of), draw.top(wanted)) for draw in drawn])
+    for draw, growth in zip(drawn, growths, strict=True):
+        ids, checkpoints, reason = _checkpoints(draw, growth, wanted)
+        yield Context(draw.items, draw.condition, seed, edit, ids, checkpoints, reason)
 
 
 def suite_context(
@@ -134,8 +139,25 @@ def rebuild(context: Context, pools: Pools, sentences: int | None = None) -> str
     )
 
 
+def plain_context(context: Context) -> dict[str, Any]:
+    """A context as plain values, to be written as JSON; `read_context` takes them back."""
+    # Not dataclasses.asdict, which copies every value first and takes ten times as long.
+    checkpoints = [
+        {"length": point.length, "sentences": point.sentences, "tokens": point.tokens} for point in context.checkpoints
+    ]
+    return {
+        "items": context.items,
+        "condition": context.condition,
+        "seed": context.seed,
+        "edit": context.edit,
+        "ids": context.ids,
+        "checkpoints": checkpoints,
+        "reason": context.reason,
+    }
+
+
 def read_context(stored: Mapping[str, Any]) -> Context:
-    """A context from what `dataclasses.asdict` or its JSON gave."""
+    """A context from what `plain_context` or its JSON gave."""
     return Context(
         items=tuple(stored["items"]),
         condition=stored["condition"],
@@ -147,21 +169,35 @@ def read_context(stored: Mapping[str, Any]) -> Context:
     )
 
 
+@lru_cache(maxsize=1 << 16)  # every draw looks at the same sentences
 def fold(text: str) -> str:
     """A text for comparison: NFC, with single blanks."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def _grow(
-    drawn: Callable[[], Iterator[Sentence]],
-    text_of: Callable[[Sentence], str],
-    tokens: TokenCounter,
-    lengths: Sequence[int],
-    room: int,
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """The sentences of one context, from the first on each time they are asked for, and how many tokens have room."""
+
+    items: tuple[str, ...]
+    condition: str
+    sentences: Callable[[], Iterator[Sentence]]
+    room: int
+
+    def top(self, lengths: Sequence[int]) -> int:
+        """The longest length, in tokens, that there is room for."""
+        return max((length for length in lengths if length <= self.room), default=0)
+
+
+def _texts_of(draw: _Draw, text_of: Callable[[Sentence], str]) -> Iterator[str]:
+    return map(text_of, draw.sentences())
+
+
+def _checkpoints(
+    draw: _Draw, growth: running_text.Growth, lengths: Sequence[int]
 ) -> tuple[tuple[str, ...], tuple[Checkpoint, ...], str]:
     """The ids of the sentences, the checkpoints that they reach, and why there are not more."""
-    wanted = [length for length in lengths if length <= room]
-    growth = tokens.grow(lambda: map(text_of, drawn()), wanted[-1] if wanted else 0)
+    wanted = [length for length in lengths if length <= draw.room]
     checkpoints = []
     for length in wanted:
         sentences = sum(total <= length for total in growth.tokens)
@@ -170,8 +206,8 @@ def _grow(
             break
         checkpoints.append(Checkpoint(length, sentences, total))
     longest = checkpoints[-1].sentences if checkpoints else 0
-    ids = tuple(sentence.id for sentence in itertools.islice(drawn(), longest))
-    return ids, tuple(checkpoints), _reason(len(checkpoints), len(wanted), len(lengths), growth, room)
+    ids = tuple(sentence.id for sentence in itertools.islice(draw.sentences(), longest))
+    return ids, tuple(checkpoints), _reason(len(checkpoints), len(wanted), len(lengths), growth, draw.room)
 
 
 def _reason(reached: int, wanted: int, requested: int, growth: running_text.Growth, room: int) -> str:

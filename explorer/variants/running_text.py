@@ -6,10 +6,13 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from explorer.writing import is_wide, without_blanks
 
 Encode = Callable[[str], Sequence[int]]
+EncodeAll = Callable[[Sequence[str]], Sequence[Sequence[int]]]
+Growing = tuple[Callable[[], Iterable[str]], int]  # sentences, from the first on each time it is called; tokens to pass
 
 _ENDED = re.compile(r"""[.!?。！？｡؟۔।။។]["'”’»」』]*$""")
 CARRIER = "So it was."  # any text that ends a sentence
@@ -28,10 +31,19 @@ def close(sentence: str) -> str:
 
 def join(sentences: Iterable[str]) -> str:
     """The sentences as running text: each closed, parted by one blank, and none at the ends."""
-    text = ""
+    parts: list[str] = []
     for sentence in sentences:
-        text = _followed(text, close(sentence))
-    return text
+        closed, following = _in_text(sentence)
+        if part := following if parts else closed:
+            parts.append(part)
+    return "".join(parts)
+
+
+@lru_cache(maxsize=1 << 16)  # a pool's sentences are joined in many orders, and for each length
+def _in_text(sentence: str) -> tuple[str, str]:
+    """The sentence closed, as it begins a text and as it follows one."""
+    closed = close(sentence)
+    return closed, target(closed)
 
 
 def target(sentence: str, lead: str = " ") -> str:
@@ -66,36 +78,45 @@ class TokenCounter:
     beginning of it that ends where a sentence does.
     """
 
-    def __init__(self, encode: Encode) -> None:
+    def __init__(self, encode: Encode, encode_all: EncodeAll | None = None) -> None:
+        """With `encode_all` the whole texts of many contexts are encoded at once, on all cores."""
         self._encode = encode
+        self._encode_all = encode_all or (lambda texts: [encode(text) for text in texts])
         self._carrier = tuple(encode(CARRIER))
         self._after: dict[str, tuple[int, ...] | None] = {}
 
-    def grow(self, sentences: Callable[[], Iterable[str]], top: int) -> Growth:
-        """Counts until the first sentence that brings the text beyond `top` tokens, that one included."""
-        quick = self._added_up(sentences(), top)
-        return self._made_on_the_text(sentences(), top) if quick is None else quick
+    def grow_all(self, growing: Sequence[Growing]) -> list[Growth]:
+        """Counts each until the first sentence that brings its text beyond `top` tokens, that one included."""
+        added = [self._added_up(sentences(), top) for sentences, top in growing]
+        texts = [text for text, _, _ in added if text is not None]
+        whole = dict(zip(texts, map(list, self._encode_all(texts)), strict=True))
+        return [
+            _growth(totals, top) if text is None or whole[text] == ids else self._made_on_the_text(sentences(), top)
+            for (sentences, top), (text, ids, totals) in zip(growing, added, strict=True)
+        ]
 
     def count(self, sentences: Sequence[str]) -> int:
         """The tokens of these sentences as running text."""
         return len(self._encode(join(sentences))) if sentences else 0
 
-    def _added_up(self, sentences: Iterable[str], top: int) -> Growth | None:
+    def _added_up(self, sentences: Iterable[str], top: int) -> tuple[str | None, list[int], list[int]]:
+        """The text, its ids by those of its sentences, and how many there are after each; no ids where that fails.
+
+        No text where there are no sentences.
+        """
         ids: list[int] = []
         taken: list[str] = []
         totals: list[int] = []
         for sentence in sentences:
             piece = self._following(sentence) if taken else tuple(self._encode(close(sentence)))
-            if piece is None:
-                return None
-            ids += piece
             taken.append(sentence)
+            if piece is None:
+                return join(taken), [], []
+            ids += piece
             totals.append(len(ids))
             if len(ids) > top:
                 break
-        if taken and list(self._encode(join(taken))) != ids:
-            return None
-        return Growth(tuple(totals), exhausted=not totals or totals[-1] <= top)
+        return join(taken) if taken else None, ids, totals
 
     def _made_on_the_text(self, sentences: Iterable[str], top: int) -> Growth:
         totals: list[int] = []
@@ -103,7 +124,7 @@ class TokenCounter:
             totals.append(len(self._encode(text)))
             if totals[-1] > top:
                 break
-        return Growth(tuple(totals), exhausted=not totals or totals[-1] <= top)
+        return _growth(totals, top)
 
     def _following(self, sentence: str) -> tuple[int, ...] | None:
         """The ids of a sentence after another, or None where the tokens before it depend on it."""
@@ -112,3 +133,7 @@ class TokenCounter:
             split = len(self._carrier)
             self._after[sentence] = ids[split:] if ids[:split] == self._carrier else None
         return self._after[sentence]
+
+
+def _growth(totals: Sequence[int], top: int) -> Growth:
+    return Growth(tuple(totals), exhausted=not totals or totals[-1] <= top)

@@ -84,7 +84,7 @@ def test_a_sentence_gets_a_full_stop_unless_it_ends_in_a_mark_or_a_mark_and_a_qu
 @given(st.lists(st.sampled_from(SENTENCES), max_size=12), st.integers(0, 120))
 def test_counts_equal_those_of_the_joined_text_whatever_the_tokenizer(name, sentences, top):
     encode = ENCODERS[name]
-    growth = TokenCounter(encode).grow(lambda: iter(sentences), top)
+    growth = TokenCounter(encode).grow_all([(lambda: iter(sentences), top)])[0]
     brute = [len(encode(join(sentences[: k + 1]))) for k in range(len(sentences))]
     over = next((k for k, total in enumerate(brute) if total > top), None)
     assert list(growth.tokens) == (brute if over is None else brute[: over + 1])
@@ -100,7 +100,7 @@ def test_the_growing_text_is_not_encoded_again_for_every_sentence(name):
         return ENCODERS[name](text)
 
     sentences = [SENTENCES[n % len(SENTENCES)] for n in range(60)]
-    TokenCounter(encode).grow(lambda: iter(sentences), 10_000)
+    TokenCounter(encode).grow_all([(lambda: iter(sentences), 10_000)])
     assert sum(asked) < 3 * len(join(sentences))
 
 

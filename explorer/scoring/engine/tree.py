@@ -27,6 +27,7 @@ from explorer.records import PackedRow
 
 ROW_TOKENS = 128
 EARLY = 16  # tokens
+TOKEN = 4  # bytes of a token's number
 LONG = 2048  # tokens; beyond, a row's mask costs more than a repeated prefix
 
 
@@ -55,7 +56,7 @@ def pack(sequences: Sequence[Sequence[int]], starts: Sequence[int], row_tokens: 
     """
     keys = [_sortable(sequence) for sequence in sequences]
     order = sorted(range(len(keys)), key=keys.__getitem__)
-    shared = [0, *(_shared(sequences[first], sequences[second]) for first, second in pairwise(order))]
+    shared = [0, *(_shared(keys[first], keys[second]) for first, second in pairwise(order))]
 
     rows: list[PackedRow] = []
     places: list[Place | None] = [None] * len(sequences)
@@ -75,15 +76,15 @@ def _sortable(sequence: Sequence[int]) -> bytes:
     return tokens.tobytes()
 
 
-def _shared(left: Sequence[int], right: Sequence[int]) -> int:
-    """How many first tokens two neighbors have in common."""
+def _shared(left: bytes, right: bytes) -> int:
+    """How many first tokens two neighbors have in common, by what they are sorted by."""
     # Most part within a few tokens, where looking at them one by one is faster than making arrays.
-    for place, (one, other) in enumerate(zip(left[:EARLY], right[:EARLY], strict=False)):
-        if one != other:
-            return place
-    if min(len(left), len(right)) <= EARLY:
-        return min(len(left), len(right))
-    return common_prefix(np.asarray(left, dtype=np.uint32), np.asarray(right, dtype=np.uint32))
+    for place in range(0, min(len(left), len(right), TOKEN * EARLY), TOKEN):
+        if left[place : place + TOKEN] != right[place : place + TOKEN]:
+            return place // TOKEN
+    if min(len(left), len(right)) <= TOKEN * EARLY:
+        return min(len(left), len(right)) // TOKEN
+    return common_prefix(np.frombuffer(left, dtype=np.uint32), np.frombuffer(right, dtype=np.uint32))
 
 
 def _stretches(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -> Iterator[tuple[int, int]]:

@@ -74,12 +74,15 @@ def build(
     def encode(text: str) -> tuple[int, ...]:
         return encoder.encode("", text, "never", "offsets").ids
 
+    def encode_all(texts: Sequence[str]) -> list[tuple[int, ...]]:
+        return [made.ids for made in encoder.encode_all([("", text) for text in texts], "never", "offsets")]
+
     # Pools are of the whole benchmark, not of the run's selection: a context then depends on item and seed alone, and a
     # run over few items draws what a run over all of them draws.
     pools, why_not = pools_of(resources, benchmark, splits, unrelated)
     return ContextSource(
         pools=pools,
-        tokens=resources.once(("token counter", encoder.hash), lambda: TokenCounter(encode)),
+        tokens=resources.once(("token counter", encoder.hash), lambda: TokenCounter(encode, encode_all)),
         encode=encode,
         window=loaded.window,
         bos=len(encoder.prefix(running_text.CARRIER, bos)),

@@ -29,7 +29,7 @@ from explorer.studies.priming.run_settings import context_source_of, policy_of
 from explorer.studies.selection import splits_of
 from explorer.studies.study import Progress, Setting, Stages, Study
 from explorer.variants.context_pools import CONDITIONS
-from explorer.variants.contexts import LENGTHS, Context, make_contexts, rebuild, suite_context
+from explorer.variants.contexts import LENGTHS, Context, make_contexts, plain_context, rebuild, suite_context
 from explorer.variants.prefix_edits import PREFIX_EDITS
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _variant_row(item: Instance, context: Context) -> Row:
         "variant_id": f"{item.id}#{name}",
         "condition": context.condition,
         **edited,
-        "edit": json.dumps(dataclasses.asdict(context), ensure_ascii=False),
+        "edit": json.dumps(plain_context(context), ensure_ascii=False),
         "accepted": bool(context.ids),
         "reason": reason,
         "payload": None,
