@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer import stopping
+from explorer.errors import ModelError
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
@@ -117,6 +119,22 @@ class Resources:
             self.start_process()
             self._process_for = wanted
 
+    def load_ahead(self, name: str, dtype: str = "auto") -> None:
+        """Has the model of a run to come loaded while the run is made out, where its files are loaded as they lie.
+
+        Its weights are hashed meanwhile, which who names the run waits for.
+        """
+        from explorer.scoring import hf_kind, hf_source
+
+        self.start_process()
+        source = hf_source.as_it_lies(name) if self._process else None
+        if source is None or hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
+            return
+        self.begin_process(source.name, dtype)
+        if self._process:
+            self._process.load(source, self.settings, dtype)
+            threading.Thread(target=_hash, args=(source.path, self.settings), name="hash", daemon=True).start()
+
     @property
     def has_process(self) -> bool:
         """Whether the model is in a process of its own."""
@@ -139,13 +157,16 @@ class Resources:
             process = self._process
             if process is None or self._process_for != wanted:
                 return None
-            if not process.name:
+            if process.source is None or not process.source.weights:
                 self.fetch(*wanted)
                 source = self._fetched.get(wanted)
                 if source is None or hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
                     self.end_process()
                     return None
-                process.load(source, self.settings, wanted[1], wanted[2])
+                if process.source is None:
+                    process.load(source, self.settings, wanted[1], wanted[2])
+                else:
+                    process.identify(source)
                 threading.Thread(target=_import_ahead, name="import ahead", daemon=True).start()
             process.wait_for_tokenizer()
             return process
@@ -269,7 +290,6 @@ class Resources:
 
         "auto" is roberta-base where it can be had, else infilling by the embedded model.
         """
-        from explorer.errors import ModelError
         from explorer.scoring import encoder, hf_infill
 
         def infilling(model: str) -> Proposer:
@@ -359,6 +379,13 @@ class Resources:
 
     def _steps(self) -> Callable[[str, float], None]:
         return lambda text, share: self._progress(text, round(100 * share), 100)
+
+
+def _hash(path: Path, settings: Settings) -> None:
+    from explorer.scoring import hf_source
+
+    with contextlib.suppress(ModelError):  # who names the run says what is wrong
+        hf_source.folder_hash(path, settings)
 
 
 # Needed when all is scored; until the model's process knows its tokenizer there is nothing else to do.

@@ -6,6 +6,7 @@ tested where that is what the test is about.
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import subprocess
@@ -97,8 +98,6 @@ def _run(main: Callable[..., Any], given: tuple[Any, ...], env: dict[str, str], 
     sys.exit(main(*given))
 
 
-def serve_model(connection: Connection) -> None:
-    """What explorer.scoring.model_process_child does when it is run."""
-    from explorer.scoring import model_process_child
-
-    model_process_child.main(connection.fileno())
+def serve(module: str, connection: Connection) -> None:
+    """What `python -m MODULE` does with this connection."""
+    importlib.import_module(module).main(connection.fileno())

@@ -2,7 +2,8 @@
 
 from explorer import __main__, resources  # noqa: F401
 from explorer.runs import worker  # noqa: F401
-from explorer.scoring import hf, model_process_child  # noqa: F401
+from explorer.scoring import hf, hf_reading, model_process_child, tokenizer_child  # noqa: F401
 from tests import forked  # noqa: F401
 
 hf.import_ahead()
+hf_reading.import_ahead()

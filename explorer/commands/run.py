@@ -95,7 +95,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     resources = Resources(settings, work_here.preparation_lines())
     if find_study(args.study).only_scores and not (args.dry_run or args.detach or place.cluster):
         # Its imports take longer than all that comes before the first score.
-        resources.start_process()
+        resources.load_ahead(models[0], args.dtype)
     try:
         return _run_one(args, settings, resources, place, models[0], names[0], request)
     finally:

@@ -14,7 +14,7 @@ import transformers
 
 from explorer import packaged
 from explorer.errors import ModelError
-from explorer.scoring import hf_kind, hf_load, hf_source
+from explorer.scoring import hf_kind, hf_load, hf_reading, hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine.device import choose_device
@@ -156,7 +156,7 @@ def _read(path: Path, kind: Any, failure: str, remedy: str) -> tuple[Any, Any, A
             path, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **where
         )
     except Exception as error:  # whatever transformers raises of files from elsewhere
-        why = error if isinstance(error, ModelError) else hf_load.first_line(error)
+        why = error if isinstance(error, ModelError) else hf_reading.first_line(error)
         raise ModelError(f"{failure} ({why}). {remedy}") from error
     hf_load.require_own_tokenizer(path.name, tokenizer, model)
     return tokenizer, model, report

@@ -10,18 +10,17 @@ import transformers
 
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring import hf_kind, hf_load, hf_source
+from explorer.scoring import hf_kind, hf_load, hf_reading, hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.engine.rows import Attention, RowRunner
-from explorer.scoring.hf_load import describe, first_line
+from explorer.scoring.hf_load import describe
+from explorer.scoring.hf_reading import again, first_line
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Encoding, Progress, RowScores
 from explorer.scoring.policy import Bos, Split
 from explorer.settings import Settings
-
-UNLIMITED = 1 << 20  # tokens, for models without a window
 
 
 class HFModel:
@@ -33,7 +32,7 @@ class HFModel:
         self.model = model
         self.tokenizer = tokenizer
         self.encoder = TextEncoder(tokenizer, source.known.bos if source.known else "")
-        self.window = window_of(model.config, tokenizer)
+        self.window = hf_reading.window_of(model.config, tokenizer)
         self.words = hf_load.words_of(model, tokenizer)
         self.dtype = dtype
         self.runner = RowRunner(model, attention)
@@ -102,9 +101,10 @@ def load(
         torch.set_num_threads(settings.threads)
     if kind == "float32":
         torch.set_float32_matmul_precision("highest")  # no TF32
-    config = read_config(source)
-    tokenizer = read_tokenizer(source)
-    hf_kind.require_fit(source.name, config, hf_source.count_parameters(source.path), _again(source))
+    config = hf_reading.read_config(source)
+    _require_causal(source, config)
+    tokenizer = hf_reading.read_tokenizer(source, again(source))
+    hf_kind.require_fit(source.name, config, hf_source.count_parameters(source.path), again(source))
     model = _weights(source, config, kind, place)
     hf_load.require_own_tokenizer(source.name, tokenizer, model)
     hf_kind.require_causal_scores(source.name, model)
@@ -121,35 +121,12 @@ def import_ahead() -> None:
     import transformers.models.llama.modeling_llama  # layers, masks and attention that most others share  # noqa: F401
 
 
-def import_tokenizers() -> None:
-    """Imports what transformers otherwise imports when it reads the first tokenizer and configuration."""
-    import transformers.models.llama.configuration_llama  # what most configurations share  # noqa: F401
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast  # noqa: F401
-
-
-def read_config(source: Source) -> Any:
-    """A causal model's configuration as transformers has it; ModelError where it is none."""
-    hf_kind.require_causal_folder(source.name, source.path)
-    try:
-        config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # whatever transformers raises of a configuration from elsewhere
-        raise ModelError(
-            f"{source.name} has an architecture that transformers {transformers.__version__} does not know, "
-            f"or a damaged config.json ({first_line(error)}). Code that comes with a model is never run; "
-            "choose another model."
-        ) from error
-    hf_kind.require_package(source.name, hf_kind.quantized_by(config))
+def _require_causal(source: Source, config: Any) -> None:
     if type(config) not in transformers.AutoModelForCausalLM._model_mapping:
         raise ModelError(
             f"{source.name} is of the kind {config.model_type!r}, which is no causal language model. "
             "Choose one that is."
         )
-    return config
-
-
-def read_tokenizer(source: Source) -> Any:
-    """A model's tokenizer as transformers has it."""
-    return hf_load.read_tokenizer(source, _again(source))
 
 
 def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> Any:
@@ -170,7 +147,7 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
         if missing:
             raise ModelError(
                 f"The files of {source.name} lack {len(missing)} of the model's weights ({missing[0]}, ...). "
-                f"They may be damaged or belong to another architecture. {_again(source)}"
+                f"They may be damaged or belong to another architecture. {again(source)}"
             )
         return model.to(device).eval()
     except torch.OutOfMemoryError as error:
@@ -180,18 +157,4 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"{source.name} cannot be loaded ({first_line(error)}). {_again(source)}") from error
-
-
-def _again(source: Source) -> str:
-    """How a damaged model is made whole."""
-    if source.known and source.known.embedded:
-        return f"Delete {source.path}: the model is made again when it is next needed."
-    return "Copy or download the model again."
-
-
-def window_of(config: Any, tokenizer: Any) -> int:
-    """The longest sequence in tokens."""
-    text = config.get_text_config()
-    limits = [getattr(text, "max_position_embeddings", None), tokenizer.model_max_length]
-    return next((int(limit) for limit in limits if limit and limit < UNLIMITED * 1024), UNLIMITED)
+        raise ModelError(f"{source.name} cannot be loaded ({first_line(error)}). {again(source)}") from error

@@ -5,7 +5,6 @@ What a file from elsewhere lacks, or what transformers raises of it, comes out a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,6 +16,7 @@ from explorer.errors import ModelError
 from explorer.scoring import hf_kind, hf_source
 from explorer.scoring.encode import TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
+from explorer.scoring.hf_reading import first_line, read_tokenizer
 from explorer.scoring.hf_source import Source
 
 TRIED = 1_000  # tokens that a model may lack and that are written out
@@ -72,17 +72,6 @@ def load(source: Source, kind: Kind, device: str = "auto", dtype: str = "auto") 
         raise ModelError(f"{source.name} lacks {lack}, without which {kind.otherwise}")
     require_own_tokenizer(source.name, tokenizer, model)
     return model.to(place).eval(), tokenizer, chosen
-
-
-def read_tokenizer(source: Source, remedy: str) -> Any:
-    """A model's tokenizer as transformers has it; ModelError where it has none."""
-    try:
-        return transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # whatever transformers raises of files from elsewhere
-        raise ModelError(
-            f"The tokenizer of {source.name} cannot be read ({first_line(error)}). "
-            f"The folder needs tokenizer.json or the files it is made from. {remedy}"
-        ) from error
 
 
 # A model has a row of numbers for each token that it knows. Often there are more rows than tokens, which is no fault.
@@ -141,16 +130,6 @@ def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str |
         **({"weights_from": loaded.source.form} if loaded.source.form else {}),
         **({"quantized": quantized} if quantized else {}),
     }
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of what an error says, else its name; without the list that such a line may announce."""
-    if isinstance(error, json.JSONDecodeError):
-        return f"a file of JSON is {'damaged' if error.doc.strip() else 'empty'}"
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    # A line that ends in a colon announces a list, which has no place in a sentence.
-    first = lines[0][:200].rstrip(":") if lines else type(error).__name__
-    return first.removesuffix(" from one of")
 
 
 def _device_name(device: torch.device) -> str:

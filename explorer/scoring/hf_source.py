@@ -133,6 +133,22 @@ def find(
     return locate(name, settings, revision, progress, check)
 
 
+def as_it_lies(name: str) -> Source | None:
+    """A folder whose weights are loaded as they are, before they are hashed; none for any other model.
+
+    Its `weights` are "". What is wrong with a folder is left to `find`.
+    """
+    known = catalog.find(name)
+    if (known and (known.embedded or known.trained_by)) or not is_folder(name):
+        return None
+    try:
+        path = local(name)
+        is_plain = gguf_file(path) is None and not (path / ADAPTER).is_file() and bool(weight_files(path))
+    except ModelError:
+        return None
+    return Source(str(path), path, "", "", known) if is_plain else None
+
+
 def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str]:
     """Model, revision and weights as a run records them, without downloading any weights."""
     name, revision = parse(name, revision)
@@ -341,6 +357,7 @@ def form_of(path: Path) -> str:
 
 
 _HASHES: dict[tuple[str, str], str] = {}  # of folders that were hashed in this process, as their files stood then
+_HASHING = threading.Lock()  # who asks for what another thread hashes waits for it
 
 
 def folder_hash(path: Path, settings: Settings) -> str:
@@ -360,7 +377,8 @@ def folder_hash(path: Path, settings: Settings) -> str:
         if (known := _remembered(record, stamp)) is not None:
             _HASHES[key] = known
             return known
-        digest = _HASHES[key] = hash_of(path)
+        with _HASHING:
+            digest = _HASHES[key] = _HASHES.get(key) or hash_of(path)
         with contextlib.suppress(OSError):  # in a cache that cannot be written it is made anew each time
             record.parent.mkdir(parents=True, exist_ok=True)
             part = sharing.beside(record)

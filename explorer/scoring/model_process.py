@@ -1,7 +1,8 @@
 """A model in a process of its own: its GPU does not wait for the Python work of the process that asks.
 
-    this process     read, encode, pack | assemble, make rows, write, conclude
-    the model's      import, load       | forward passes
+    this process     read the benchmark, encode, pack | assemble, make rows, write, conclude
+    the tokenizer's  read the tokenizer, tell it, end
+    the model's      import, load                     | forward passes
 
 In one process both would take turns under one interpreter lock: a forward pass is a thousand short calls, each of which
 waits for the threads that encode and store (bench/RESULTS.md has what that costs). It pays where there is a GPU; on a
@@ -12,33 +13,30 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from explorer import errors, stopping
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring.encode import DescribedTokenizer, TextEncoder, TokenizerFacts
+from explorer.scoring.child import Child, Message
+from explorer.scoring.encode import DescribedTokenizer, TextEncoder
 from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowScores
-from explorer.settings import ROOT, Settings
+from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.scoring.encode import Pair
+    from explorer.scoring.hf_reading import Reading
     from explorer.scoring.hf_source import Source
     from explorer.scoring.model import Encoding
     from explorer.scoring.policy import Bos, Split
 
 T = TypeVar("T")
-ENDING = 5.0  # seconds a process has to end by itself
 DRIVER = Path("/dev/nvidiactl")  # there where NVIDIA's driver is: told without the seconds that torch takes to load
 
 
@@ -59,15 +57,6 @@ class Facts:
 
     record: Mapping[str, str | int]
     row_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a model reads texts, known before it is loaded; `words` as `hf_load.words_of`."""
-
-    tokenizer: TokenizerFacts
-    window: int
-    words: int
 
 
 @dataclass(slots=True)
@@ -93,26 +82,14 @@ def _result(outcome: Future[T]) -> T:
 class ModelProcess:
     """A causal language model that scores packed rows in another process; safe to call from several threads.
 
-    Made, it begins with imports; `load` tells it which model. It says first how the model reads texts, so that encoding
-    and decoding are done here, before the model is loaded, too, and transformers need not be imported here. Whatever
-    needs the loaded model waits for it, and can be stopped while it waits.
+    Made, it begins with imports; `load` tells it which model. How the model reads texts is told by a second process,
+    long before the model is loaded, so that encoding and decoding are done here, without importing transformers.
+    Whatever needs the loaded model waits for it, and can be stopped while it waits.
     """
 
     def __init__(self) -> None:
         self.name = ""
-        ours, theirs = socket.socketpair()
-        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "explorer.scoring.model_process_child", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # what a library says there would stand in the answer of a command
-                start_new_session=True,  # Ctrl-C is for this process, which ends the other
-                pass_fds=[theirs.fileno()],
-                env={**os.environ, "PYTHONPATH": path},
-            )
-        self._connection = Connection(ours.detach())
-        self._sending = threading.Lock()
+        self.source: Source | None = None
         self._guard = threading.Lock()
         self._loaded: Future[Facts] = Future()
         self._asked: dict[int, _Asked] = {}
@@ -121,18 +98,26 @@ class ModelProcess:
         self._reading: Future[Reading] = Future()
         self._encoder: TextEncoder | None = None
         self._ended = ""  # why nothing more comes
-        threading.Thread(target=self._read, name="model process", daemon=True).start()
+        # The model's first: its imports take longest.
+        self._model = Child("explorer.scoring.model_process_child", self._take, self._end_model)
+        self._reader = Child("explorer.scoring.tokenizer_child", self._take_reading, self._end_reader)
 
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:
         """Tells the process which model to load, once."""
         self.name, self.source = source.name, source
         self._send(("load", Loading(source.name, settings, device, dtype, source)))
+        with contextlib.suppress(OSError):  # its end is told to who waits for the tokenizer
+            self._reader.send(source)
+
+    def identify(self, source: Source) -> None:
+        """Says what the model that was loaded ahead is: its weights were not hashed yet when it was to be loaded."""
+        self.source = source
 
     def wait_for_tokenizer(self) -> None:
         """Returns when texts can be encoded, with no model yet; raises what is wrong with the model's files."""
         reading = _result(self._reading)
         if self._encoder is None:
-            known = self.source.known
+            known = self._known_source.known
             self._encoder = TextEncoder(DescribedTokenizer(reading.tokenizer), known.bos if known else "")
             self.window, self.words = reading.window, reading.words
 
@@ -145,14 +130,19 @@ class ModelProcess:
     @cached_property
     def tokenizer(self) -> Any:
         """The tokenizer as transformers has it, for chat templates; to load transformers takes seconds."""
-        from explorer.scoring import hf
+        from explorer.scoring import hf_reading
 
-        return hf.read_tokenizer(self.source)
+        return hf_reading.read_tokenizer(self._known_source, hf_reading.again(self._known_source))
+
+    @property
+    def _known_source(self) -> Source:
+        assert self.source is not None, "load comes first"
+        return self.source
 
     @property
     def pid(self) -> int:
-        """The process's number."""
-        return self._process.pid
+        """The number of the model's process."""
+        return self._model.pid
 
     @property
     def row_tokens(self) -> int:
@@ -161,7 +151,7 @@ class ModelProcess:
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, once the model is loaded."""
-        return dict(self._record or _result(self._loaded).record)
+        return {**(self._record or _result(self._loaded).record), "weights": self._known_source.weights}
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
         """One request as token ids."""
@@ -210,49 +200,50 @@ class ModelProcess:
         return self.begin(rows, token_budget=token_budget, moments=moments)(progress)
 
     def close(self) -> None:
-        """Ends the process, whatever it does."""
+        """Ends the processes, whatever they do."""
         self._ended = self._ended or "it was ended"
-        # Only this ends the read that the thread sits in; closing the descriptor under it would not.
-        end = socket.socket(fileno=os.dup(self._connection.fileno()))
-        with end, contextlib.suppress(OSError):  # the other end is gone already
-            end.shutdown(socket.SHUT_RDWR)
-        try:
-            self._process.wait(ENDING)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._reader.kill()
+        self._model.close()
 
     def _has_loaded(self) -> bool:
         return self._loaded.done() and self._loaded.exception() is None
 
-    def _send(self, message: tuple[Any, ...]) -> None:
+    def _send(self, message: Message) -> None:
         try:
-            with self._sending:
-                self._connection.send(message)
+            self._model.send(message)
         except OSError as error:
             raise self._end_error() from error
 
-    def _read(self) -> None:
-        try:
-            while True:
-                self._take(self._connection.recv())
-        except (EOFError, OSError):
-            error = self._end_error()
-        except BaseException as unforeseen:  # who waits must not wait for ever
-            error = ModelError(f"What the process of {self.name} said could not be read ({unforeseen!r}).")
-            self._process.kill()
+    def _end_model(self, unforeseen: BaseException | None) -> None:
+        """Nothing more comes of the model's process."""
+        error = self._unreadable(unforeseen) if unforeseen else self._end_error()
         with self._guard:
-            left: list[Future[Any]] = [self._reading, self._loaded, *(asked.scores for asked in self._asked.values())]
+            left: list[Future[Any]] = [self._loaded, *(asked.scores for asked in self._asked.values())]
             self._asked.clear()
         for outcome in left:
             if not outcome.done():
                 outcome.set_exception(error)
 
-    def _take(self, message: tuple[Any, ...]) -> None:
+    def _end_reader(self, unforeseen: BaseException | None) -> None:
+        """Nothing more comes of the tokenizer's process, which ends when it has told."""
+        if not self._reading.done():
+            self._reading.set_exception(
+                self._unreadable(unforeseen) if unforeseen else ModelError(self._why(self._reader))
+            )
+
+    def _unreadable(self, unforeseen: BaseException) -> Exception:
+        return ModelError(f"What the process of {self.name} said could not be read ({unforeseen!r}).")
+
+    def _take_reading(self, message: Message) -> None:
         kind, *rest = message
         if kind == "reading":
             self._reading.set_result(rest[0])
-        elif kind == "loaded":
+        else:
+            self._reading.set_exception(self._error(*rest))
+
+    def _take(self, message: Message) -> None:
+        kind, *rest = message
+        if kind == "loaded":
             self._loaded.set_result(rest[0])
         elif kind == "progress":
             number, *done = rest
@@ -267,8 +258,6 @@ class ModelProcess:
                 self._pop(number).scores.set_exception(error)
             else:
                 self._loaded.set_exception(error)
-                if not self._reading.done():
-                    self._reading.set_exception(error)
 
     def _pop(self, number: int) -> _Asked:
         with self._guard:
@@ -282,15 +271,12 @@ class ModelProcess:
         """Why nothing more comes of the process: its own reason, where it gave one before it ended."""
         if self._loaded.done() and (reason := self._loaded.exception()) and isinstance(reason, Exception):
             return reason
-        return ModelError(self._why())
+        return ModelError(self._why(self._model))
 
-    def _why(self) -> str:
+    def _why(self, child: Child) -> str:
         if self._ended:
             return f"The process of {self.name} is no longer there ({self._ended}). Start the run again."
-        try:
-            code: int | None = self._process.wait(ENDING)
-        except subprocess.TimeoutExpired:
-            code = None
+        code = child.how_it_ended()
         how = f"signal {-code}" if code and code < 0 else f"exit status {code}"
         if code == -9:
             why, what = ", as happens when memory runs out", "make room, then resume"

@@ -2,7 +2,7 @@
 
     argv: the number of an open socket
     in:   ("load", Loading)    once, first; then ("score", number, rows, options)
-    out:  ("reading", Reading), ("loaded", Facts)
+    out:  ("loaded", Facts)
           then, for a batch of rows: ("progress", number, done, of), at last ("rows", number, scores)
           ("failed", number, kind of error, text)    number 0: the model could not be loaded
 
@@ -25,13 +25,12 @@ from itertools import islice
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from explorer.errors import ExplorerError
-from explorer.scoring.model_process import Facts, Reading
+from explorer.scoring.child import describe_failure
+from explorer.scoring.model_process import Facts
 
 if TYPE_CHECKING:
     from explorer.records import PackedRow
     from explorer.scoring.hf import HFModel
-    from explorer.scoring.hf_source import Source
 
 TELL = 0.25  # seconds between two reports of how far a batch of rows is
 GATHER = 256  # rows that are scored in one go, at most, where several batches of them wait: some full passes
@@ -58,11 +57,9 @@ def main(socket: int) -> None:
     from explorer.scoring.engine.device import wake
 
     threading.Thread(target=wake, daemon=True).start()
-    hf.import_tokenizers()
+    hf.import_ahead()
     _, loading = messages.get()
     try:
-        connection.send(("reading", _read_files(loading.source)))
-        hf.import_ahead()
         model = hf.load(
             loading.name, loading.settings, device=loading.device, dtype=loading.dtype, source=loading.source
         )
@@ -73,17 +70,6 @@ def main(socket: int) -> None:
     gc.enable()
     connection.send(("loaded", Facts(model.record(), model.row_tokens)))
     _score_all(connection, model, messages)
-
-
-def _read_files(source: Source) -> Reading:
-    """How the model reads texts, by its small files alone."""
-    from explorer.scoring import hf
-    from explorer.scoring.encode import TokenizerFacts
-
-    config, tokenizer = hf.read_config(source), hf.read_tokenizer(source)
-    words = int(getattr(config.get_text_config(), "vocab_size", 0) or 0)
-    facts = TokenizerFacts.of(tokenizer)
-    return Reading(facts, hf.window_of(config, tokenizer), words if len(tokenizer) > words else 0)
 
 
 # The card is kept busy: while it works on the last forward passes of some rows, the next are prepared and queued.
@@ -158,11 +144,7 @@ def _begin(connection: Connection, model: HFModel, wanted: list[_Wanted]) -> Cal
 
 def _send_failure(connection: Connection, number: int, error: Exception) -> None:
     """Says what is wrong with the rows of this number, or with the model where it is 0."""
-    if isinstance(error, ExplorerError):
-        connection.send(("failed", number, type(error).__name__, str(error)))
-    else:
-        traceback.print_exception(error)
-        connection.send(("failed", number, "", f"{type(error).__name__}: {' '.join(str(error).split())}"))
+    connection.send(("failed", number, *describe_failure(error)))
 
 
 def _read(connection: Connection, messages: queue.SimpleQueue[tuple[Any, ...]]) -> None:

@@ -83,10 +83,10 @@ def make_contexts(
                 names = tuple(item.id for item in members)
                 drawn.append(_Draw(names, condition, draw, min(map(room, members))))
     # All at once, since their texts are then encoded on all cores.
-    growths = tokens.grow_all([(partial(_texts_of, draw, text_of), draw.top(wanted)) for draw in drawn])
-    for draw, growth in zip(drawn, growths, strict=True):
-        ids, checkpoints, reason = _checkpoints(draw, growth, wanted)
-        yield Context(draw.items, draw.condition, seed, edit, ids, checkpoints, reason)
+    growths = tokens.grow_all([(partial(_texts_of, each, text_of), each.top(wanted)) for each in drawn])
+    for each, growth in zip(drawn, growths, strict=True):
+        ids, checkpoints, reason = _checkpoints(each, growth, wanted)
+        yield Context(each.items, each.condition, seed, edit, ids, checkpoints, reason)
 
 
 def suite_context(

@@ -28,11 +28,11 @@ from explorer.rows.builders import measure_row
 from explorer.runs import part, pipeline, worker
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
-from explorer.scoring import hf, model_process, model_process_child
+from explorer.scoring import child, hf, model_process, model_process_child
 from explorer.scoring.engine import tree
 from explorer.scoring.score import ModelScorer, score
 from explorer.studies.study import Stages, Study
-from tests.forked import Forked, serve_model
+from tests.forked import Forked, serve
 
 pytestmark = pytest.mark.slow  # each loads a model in another process
 
@@ -55,15 +55,16 @@ def a_gpu_would_be_here(monkeypatch, request):
     monkeypatch.setattr(model_process, "pays", lambda: True)
     if request.node.name not in FROM_NOTHING:
         quick = types.SimpleNamespace(Popen=forked_child, DEVNULL=None, TimeoutExpired=subprocess.TimeoutExpired)
-        monkeypatch.setattr(model_process, "subprocess", quick)
+        monkeypatch.setattr(child, "subprocess", quick)
 
 
 def forked_child(command: list[str], *, pass_fds: list[int], env: dict[str, str], **named: object) -> Forked:
-    """The process of `command`, which runs explorer.scoring.model_process_child, forked."""
+    """The process of `command`, which runs a module with the number of a socket, forked."""
     (number,) = pass_fds
-    assert command[1:] == ["-m", "explorer.scoring.model_process_child", str(number)]
+    _, _, module, told = command
+    assert told == str(number)
     with Connection(os.dup(number)) as theirs:  # sent along, it arrives under another number
-        return Forked(serve_model, theirs, env=env)
+        return Forked(serve, module, theirs, env=env)
 
 
 class _Unreadable:

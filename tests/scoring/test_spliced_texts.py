@@ -11,8 +11,11 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from explorer.scoring import spliced_texts
 from explorer.variants import running_text
 
-WORDS = """the a small old green house river bird teacher doctor sleeps sings walks under over behind near never often
-café naïve isn't they'll 12,500 3.14 "quoted" (in-brackets) rock-and-roll Zürich 東京 привет""".split()
+WORDS = [
+    "the", "a", "small", "old", "green", "house", "river", "bird", "teacher", "doctor", "sleeps", "sings", "walks",
+    "under", "over", "behind", "near", "never", "often", "café", "naïve", "isn't", "they'll", "12,500", "3.14",
+    "\"quoted\"", "(in-brackets)", "rock-and-roll", "Zürich", "東京", "привет",
+]  # fmt: skip
 
 
 def sentences(seed: int, count: int) -> list[str]:
@@ -53,11 +56,13 @@ TOKENIZERS = {
         pre_tokenizer=pre_tokenizers.Metaspace(prepend_scheme="first"),
     ),
     "unigram": lambda: trained(
-        models.Unigram(), trainers.UnigramTrainer(vocab_size=400, unk_token="?", special_tokens=["?"], show_progress=False),
+        models.Unigram(),
+        trainers.UnigramTrainer(vocab_size=400, unk_token="?", special_tokens=["?"], show_progress=False),
         pre_tokenizer=pre_tokenizers.Metaspace(), normalizer=normalizers.NFKC(),
     ),
     "wordpiece": lambda: trained(
-        models.WordPiece(unk_token="[UNK]"), trainers.WordPieceTrainer(vocab_size=500, special_tokens=["[UNK]"], show_progress=False),
+        models.WordPiece(unk_token="[UNK]"),
+        trainers.WordPieceTrainer(vocab_size=500, special_tokens=["[UNK]"], show_progress=False),
         pre_tokenizer=pre_tokenizers.BertPreTokenizer(), normalizer=normalizers.BertNormalizer(),
     ),
 }  # fmt: skip

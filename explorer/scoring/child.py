@@ -1,0 +1,96 @@
+"""A process of this program that answers over a socket, and what is said to and by it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from explorer.errors import ExplorerError
+from explorer.settings import ROOT
+
+ENDING = 5.0  # seconds a process has to end by itself
+Message = tuple[Any, ...]
+
+
+class Child:
+    """`python -m MODULE NUMBER`, NUMBER being its end of a socket; what it says is taken in by a thread.
+
+    `take` is given each message, and `ended` what went wrong with one, or None where there will just be no more.
+    """
+
+    def __init__(
+        self, module: str, take: Callable[[Message], None], ended: Callable[[BaseException | None], None]
+    ) -> None:
+        self._take = take
+        self._ended = ended
+        ours, theirs = socket.socketpair()
+        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", module, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # what a library says there would stand in the answer of a command
+                start_new_session=True,  # Ctrl-C is for this process, which ends the other
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, "PYTHONPATH": path},
+            )
+        self._connection = Connection(ours.detach())
+        self._sending = threading.Lock()
+        threading.Thread(target=self._read, name=module.rpartition(".")[2], daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        return self._process.pid
+
+    def send(self, message: object) -> None:
+        """Says something; OSError where the process has ended."""
+        with self._sending:
+            self._connection.send(message)
+
+    def how_it_ended(self) -> int | None:
+        """Its exit status, or minus the signal that ended it; None where it has not ended yet."""
+        try:
+            return self._process.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        """Ends the process at once."""
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """Ends the process, whatever it does; it is given a little time to do so itself."""
+        # Only this ends the read that the thread sits in; closing the descriptor under it would not.
+        end = socket.socket(fileno=os.dup(self._connection.fileno()))
+        with end, contextlib.suppress(OSError):  # the other end is gone already
+            end.shutdown(socket.SHUT_RDWR)
+        if self.how_it_ended() is None:
+            self.kill()
+
+    def _read(self) -> None:
+        try:
+            while True:
+                self._take(self._connection.recv())
+        except (EOFError, OSError):
+            self._ended(None)
+        except BaseException as unforeseen:  # who waits must not wait for ever
+            self._process.kill()
+            self._ended(unforeseen)
+
+
+def describe_failure(error: Exception) -> tuple[str, str]:
+    """The kind and the text of an error as a child tells it; one that was not foreseen is printed, too."""
+    if isinstance(error, ExplorerError):
+        return type(error).__name__, str(error)
+    traceback.print_exception(error)
+    return "", f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -1,0 +1,92 @@
+"""How a model reads texts, by its small files alone: its configuration and its tokenizer.
+
+Nothing here imports PyTorch, so that a process that only wants to encode has transformers in a third of the time.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import transformers
+
+from explorer.errors import ModelError
+from explorer.scoring import hf_kind
+from explorer.scoring.encode import TokenizerFacts
+from explorer.scoring.hf_source import Source
+
+UNLIMITED = 1 << 20  # tokens, for models without a window
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a model reads texts, known before it is loaded; `words` as `hf_load.words_of`."""
+
+    tokenizer: TokenizerFacts
+    window: int
+    words: int
+
+
+def read(source: Source) -> Reading:
+    """How the model in these files reads texts; ModelError where they do not tell."""
+    config, tokenizer = read_config(source), read_tokenizer(source, again(source))
+    words = int(getattr(config.get_text_config(), "vocab_size", 0) or 0)
+    facts = TokenizerFacts.of(tokenizer)
+    return Reading(facts, window_of(config, tokenizer), words if len(tokenizer) > words else 0)
+
+
+def import_ahead() -> None:
+    """Imports what transformers otherwise imports when it reads the first tokenizer and configuration."""
+    import transformers.models.llama.configuration_llama  # what most configurations share  # noqa: F401
+    from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast  # noqa: F401
+
+
+def read_config(source: Source) -> Any:
+    """A causal model's configuration as transformers has it; ModelError where it is none."""
+    hf_kind.require_causal_folder(source.name, source.path)
+    try:
+        config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # whatever transformers raises of a configuration from elsewhere
+        raise ModelError(
+            f"{source.name} has an architecture that transformers {transformers.__version__} does not know, "
+            f"or a damaged config.json ({first_line(error)}). Code that comes with a model is never run; "
+            "choose another model."
+        ) from error
+    hf_kind.require_package(source.name, hf_kind.quantized_by(config))
+    return config
+
+
+def read_tokenizer(source: Source, remedy: str) -> Any:
+    """A model's tokenizer as transformers has it; ModelError where it has none."""
+    try:
+        return transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # whatever transformers raises of files from elsewhere
+        raise ModelError(
+            f"The tokenizer of {source.name} cannot be read ({first_line(error)}). "
+            f"The folder needs tokenizer.json or the files it is made from. {remedy}"
+        ) from error
+
+
+def window_of(config: Any, tokenizer: Any) -> int:
+    """The longest sequence in tokens."""
+    text = config.get_text_config()
+    limits = [getattr(text, "max_position_embeddings", None), tokenizer.model_max_length]
+    return next((int(limit) for limit in limits if limit and limit < UNLIMITED * 1024), UNLIMITED)
+
+
+def again(source: Source) -> str:
+    """How a damaged model is made whole."""
+    if source.known and source.known.embedded:
+        return f"Delete {source.path}: the model is made again when it is next needed."
+    return "Copy or download the model again."
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, else its name; without the list that such a line may announce."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"a file of JSON is {'damaged' if error.doc.strip() else 'empty'}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # A line that ends in a colon announces a list, which has no place in a sentence.
+    first = lines[0][:200].rstrip(":") if lines else type(error).__name__
+    return first.removesuffix(" from one of")

@@ -1,0 +1,68 @@
+"""The process that reads a tokenizer without PyTorch: what it tells equals what is read with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from multiprocessing.connection import Connection, Pipe
+
+import pytest
+
+from explorer.errors import ModelError
+from explorer.scoring import hf_reading
+from explorer.scoring.hf_source import Source
+from explorer.settings import ROOT
+
+HIDDEN = """
+import sys
+from explorer.scoring import tokenizer_child
+tokenizer_child.main(int(sys.argv[1]))
+assert sys.modules["torch"] is None, "PyTorch was imported to read a tokenizer"
+"""
+SHOWN = HIDDEN.replace("assert", "assert not")
+
+
+def told(source: Source, program: str = HIDDEN) -> tuple:
+    ours, theirs = Pipe()
+    with theirs, ours:
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, str(theirs.fileno())], pass_fds=[theirs.fileno()], env=env
+        )
+        theirs.close()
+        assert isinstance(ours, Connection)
+        ours.send(source)
+        message = ours.recv()
+        assert process.wait(60) == 0
+        return message
+
+
+def source_of(folder) -> Source:
+    return Source(str(folder), folder, "", "", None)
+
+
+def test_what_is_read_without_pytorch_is_what_is_read_with_it(tiny_gpt2):
+    assert told(source_of(tiny_gpt2)) == ("reading", hf_reading.read(source_of(tiny_gpt2)))
+
+
+def test_what_cannot_be_read_is_tried_again_with_pytorch_and_told_in_the_same_sentence(tiny_gpt2, tmp_path):
+    folder = tmp_path / "without"
+    shutil.copytree(tiny_gpt2, folder)
+    for name in ("tokenizer.json", "vocab.json", "merges.txt"):
+        (folder / name).unlink(missing_ok=True)
+    with pytest.raises(ModelError) as here:
+        hf_reading.read(source_of(folder))
+    assert told(source_of(folder), SHOWN) == ("failed", "ModelError", str(here.value))
+
+
+def test_it_ends_when_nobody_is_left_to_ask():
+    ours, theirs = Pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "explorer.scoring.tokenizer_child", str(theirs.fileno())],
+        pass_fds=[theirs.fileno()], cwd=ROOT,
+    )  # fmt: skip
+    theirs.close()
+    ours.close()
+    assert process.wait(60) == 0
