@@ -87,7 +87,7 @@ def encode(encode_batch: Encode, pairs: Sequence[tuple[str, str]]) -> list[Token
 
 
 def _leaders(contexts: Sequence[str]) -> list[int]:
-    """For each context the number of the longest one that begins with it; its own where there is none or it is short."""
+    """For each context the number of the longest that begins with it; its own where there is none or it is short."""
     # Sorted, a context stands right before those that begin with it, so from behind the last one is the longest.
     order = sorted(range(len(contexts)), key=contexts.__getitem__, reverse=True)
     leaders = list(range(len(contexts)))
