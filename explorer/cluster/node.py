@@ -27,7 +27,10 @@ from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
 from explorer.runs.parts import part_name
+from explorer.runs.pipeline import set_short_turns
+from explorer.runs.worker import settle_memory
 from explorer.settings import Settings
+from explorer.studies import study as find_study
 
 T = TypeVar("T")
 
@@ -71,8 +74,13 @@ class Fault:
     message: str
 
 
+# With a GPU a worker has the model in a process of its own and several parts in hand: one is encoded and packed while
+# another is scored and a third is written, as in a run on one machine (runs/pipeline.py).
+IN_HAND = 3  # parts
+
+
 class NodeWorker:
-    """One worker: `prepare` once, then any number of parts, one at a time."""
+    """One worker: `prepare` once, then any number of parts, at most `IN_HAND` of them at once."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -95,8 +103,15 @@ class NodeWorker:
     def _prepare(self) -> Ready:
         spec = specs.from_json(self.job.spec)
         self.folder = self._place(specs.run_id(spec))
-        self.work = part.prepare(spec, Resources(settings_of(self.job)))
+        resources = Resources(settings_of(self.job))
+        if find_study(spec.study).only_scores:
+            resources.load_ahead(spec.model, spec.dtype)
+            resources.begin_process(spec.model, spec.dtype)
+        self.work = part.prepare(spec, resources)
         facts = environment.collect(spec, self.work.resources, needs_model=self.work.recipe.needs_model)
+        if self.work.resources.has_process:
+            set_short_turns()
+            settle_memory()
         return Ready(platform.node(), os.getpid(), facts)
 
     def _place(self, run_id: str) -> RunFolder:

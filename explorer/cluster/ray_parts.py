@@ -15,14 +15,14 @@ import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import ray
 import ray.exceptions
 
 from explorer import stopping
-from explorer.cluster.node import Fault, Job, MadePart, NodeWorker, Ready
+from explorer.cluster.node import IN_HAND, Fault, Job, MadePart, NodeWorker, Ready
 from explorer.errors import RunError
 from explorer.rows.builders import Row
 from explorer.runs import bucket as buckets
@@ -32,6 +32,7 @@ from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
 from explorer.runs.parquet import is_whole
 from explorer.runs.place import AUTO, Where
+from explorer.scoring import hf_source
 from explorer.settings import ROOT
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def make_parts(folder: RunFolder, work: part.Work, where: Where, meter: Meter, s
         meter.done = sum(last - first + 1 for first, last in folder.finished())
     with _connected(where):
         shape = _shape(where)
+        if shape.gpus and work.recipe.only_scores:
+            shape = replace(shape, in_hand=IN_HAND)
         settings = work.resources.settings
         job = Job(
             spec=specs.to_json(work.spec),
@@ -98,6 +101,7 @@ class _Shape:
     workers: int
     gpus: int
     cpus: int
+    in_hand: int = 1  # parts of a worker at once
 
 
 @dataclass(slots=True, eq=False)
@@ -109,10 +113,11 @@ class _Member:
     size: int  # instances of its next part
     name: str = ""
     stamp: str = ""  # of its environment
+    is_lost: bool = False
 
 
 class _Crew:
-    """The workers of one run. Each gets its next part once the one before is stored, so that nothing piles up."""
+    """The workers of one run. Each gets its next part once one of those in its hand is stored: nothing piles up."""
 
     def __init__(
         self, folder: RunFolder, bucket: Bucket | None, job: Job, shape: _Shape, work: part.Work, meter: Meter, say: Say
@@ -120,11 +125,14 @@ class _Crew:
         self.folder, self.bucket, self.job, self.shape, self.meter, self.say = folder, bucket, job, shape, meter, say
         self.todo = deque(folder.unfinished(len(work.instances)))
         self.size = work.recipe.first_part
-        self.make = ray.remote(num_cpus=shape.cpus, num_gpus=shape.gpus, max_restarts=0)(NodeWorker)
-        self.free: list[_Member] = []
+        self.make = ray.remote(num_cpus=shape.cpus, num_gpus=shape.gpus, max_restarts=0, max_concurrency=shape.in_hand)(
+            NodeWorker
+        )
+        self.free: list[_Member] = []  # once for each part that a worker could take in hand
         self.busy: dict[Any, tuple[_Member, Task]] = {}  # by the answer that is awaited
         self.hired = 0
-        self.ahead = True  # one worker goes ahead: what it downloads and counts, the others find
+        # One worker goes ahead, so that the others find what it downloads and counts, where there may be such.
+        self.ahead = not (work.recipe.only_scores and hf_source.is_folder(work.spec.model))
         self.failures: Counter[str | int] = Counter()
 
     def do_parts(self) -> None:
@@ -158,7 +166,8 @@ class _Crew:
         left = sum(last - first + 1 for first, last in self.todo)
         at_work = sum(isinstance(task, tuple) for _, task in self.busy.values())
         wanted = 1 if self.ahead else min(self.shape.workers, at_work + math.ceil(left / self.size))
-        while len(self.free) + len(self.busy) < max(1, wanted):
+        at_hand = {member.number for member in (*self.free, *(member for member, _ in self.busy.values()))}
+        for _ in range(max(1, wanted) - len(at_hand)):
             self.hired += 1
             member = _Member(self.hired, self.make.remote(self.job), self.size)
             self._assign(member, PREPARE)
@@ -167,7 +176,7 @@ class _Crew:
         first, last = self.todo.popleft()
         left = last - first + 1 + sum(end - start + 1 for start, end in self.todo)
         # Towards the end the parts get smaller, so that no worker is left alone with a long one.
-        share = max(math.ceil(left / (2 * self.shape.workers)), member.size // 8)
+        share = max(math.ceil(left / (2 * self.shape.workers * self.shape.in_hand)), member.size // 8)
         size = member.size if self.ahead else min(member.size, share)
         end = min(last, first + size - 1)
         if end < last:
@@ -200,6 +209,7 @@ class _Crew:
             if isinstance(given, Fault):
                 raise RunError(given.message)
             if isinstance(given, Ready):
+                self.free.extend([member] * (self.shape.in_hand - 1))
                 self._welcome(member, given)
             elif isinstance(given, MadePart) and isinstance(task, tuple):
                 self._store(member, task, given)
@@ -252,6 +262,7 @@ class _Crew:
     def _lose(self, member: _Member, task: Task, error: Exception) -> None:
         """Puts back what a lost worker had in hand; RunError once the same work has ended several workers."""
         _end(member)
+        self.free = [each for each in self.free if each is not member]
         why = _first_line(error)
         if "No module named 'explorer'" in str(error):
             raise RunError(
@@ -267,7 +278,9 @@ class _Crew:
                 f"{TRIES} workers ended one after another at the same work ({name}: {why}). The log says more; where "
                 "memory ran out, take a smaller dtype or fewer workers a node, then resume the run."
             )
-        self.say(f"{name} was lost ({why}); {what} done again")
+        if not member.is_lost:  # of further parts that it had in hand nothing is said
+            self.say(f"{name} was lost ({why}); {what} done again")
+        member.is_lost = True
         if isinstance(task, tuple):
             first, last = task
             half = (first + last) // 2

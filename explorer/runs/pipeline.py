@@ -90,10 +90,15 @@ def make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stam
 # A forward pass is a thousand calls into PyTorch, each of which lets go of the interpreter and asks for it back. A
 # thread that encodes or stores meanwhile keeps it for 5 ms each time, Python's default, and the GPU waits as long for
 # its next order: several seconds a batch. Handing over costs some microseconds.
+def set_short_turns() -> None:
+    """Lets threads hand over the interpreter soon, in this process."""
+    sys.setswitchinterval(TURN)
+
+
 @contextlib.contextmanager
 def _short_turns() -> Iterator[None]:
     before = sys.getswitchinterval()
-    sys.setswitchinterval(TURN)
+    set_short_turns()
     try:
         yield
     finally:

@@ -180,6 +180,13 @@ def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
         folder.write_findings(recipe.summarize_run(work.spec, work.resources, folder))
 
 
+def settle_memory() -> None:
+    """Has the garbage collector leave alone what is there now, and come less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(200_000, *gc.get_threshold()[1:])
+
+
 @contextlib.contextmanager
 def _settled_memory() -> Iterator[None]:
     """Within it the garbage collector leaves alone what is there now: a benchmark's instances, the model, modules.
@@ -188,10 +195,8 @@ def _settled_memory() -> Iterator[None]:
     again. Without this it takes a fifth of the time around the engine. It also comes less often: records hold no
     circles, so they go without it.
     """
-    gc.collect()
-    gc.freeze()
     usual = gc.get_threshold()
-    gc.set_threshold(200_000, *usual[1:])
+    settle_memory()
     try:
         yield
     finally:

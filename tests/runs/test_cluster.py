@@ -118,13 +118,13 @@ def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cl
     def kill_once(done: int, total: int) -> None:
         ready = [match for line in said if (match := re.search(r"worker (\d+) .* is ready \(process (\d+)", line))]
         if not killed and ready and len(folder.finished()) > len(kept):
-            killed.append(int(ready[0][2]))
-            os.kill(killed[0], signal.SIGKILL)
+            killed.extend((int(ready[0][1]), int(ready[0][2])))
+            os.kill(killed[1], signal.SIGKILL)
 
     places.save(folder, CLUSTER)
     assert work(folder, Resources(settings), said.append, kill_once) == "complete"
     assert killed
-    assert any("worker 1 " in line and "was lost" in line for line in said)
+    assert any(f"worker {killed[0]} " in line and "was lost" in line for line in said)
     assert set(kept) <= set(folder.finished())
     assert_same_rows(folder, here)
 
