@@ -200,6 +200,10 @@ class RowRunner:
         flex = self.flex if length >= FROM_TOKENS else None
         if flex:
             length = -(-length // masks.BLOCK) * masks.BLOCK
+        if self.device.type == "cuda":
+            # cuDNN plans its attention anew for every number of rows and every length: of short rows, whose lengths
+            # are many, that costs more than it saves (bench/RESULTS.md).
+            torch.backends.cuda.enable_cudnn_sdp(length >= FROM_TOKENS)
         padded = pad(batch, length)
         heads, target_heads, targets = targets_of(batch, length)
         if self.mode == "packed":
