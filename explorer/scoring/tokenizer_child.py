@@ -11,6 +11,7 @@ reads a tokenizer. Here it is hidden from them; where they cannot do without, it
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, cast
@@ -57,6 +58,7 @@ def _read(source: Source) -> Reading:
 def _hide() -> None:
     if HIDDEN not in sys.modules:  # as of now, an import of it fails
         sys.modules[HIDDEN] = cast(Any, None)
+        os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # else they say that PyTorch was not found
 
 
 def _show() -> bool:

@@ -91,7 +91,7 @@ def test_a_run_on_a_cluster_equals_a_run_here(cluster, settings, tiny_gpt2, here
     said, seen = [], []
     assert work(folder, Resources(settings), said.append, lambda done, total: seen.append(done)) == "complete"
     assert_same_rows(folder, here)
-    assert "worker 1 on" in said[1] and "is ready" in said[1]
+    assert re.match(r"worker \d on .* is ready", said[1])
     assert len(folder.finished()) > 4
     assert seen == sorted(seen) and seen[-1] == LIMIT
     assert folder.environment["model"]["device"] == "cpu"

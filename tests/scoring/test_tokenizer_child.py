@@ -29,13 +29,15 @@ def told(source: Source, program: str = HIDDEN) -> tuple:
     with theirs, ours:
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         process = subprocess.Popen(
-            [sys.executable, "-c", program, str(theirs.fileno())], pass_fds=[theirs.fileno()], env=env
-        )
+            [sys.executable, "-c", program, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()], env=env, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
         theirs.close()
         assert isinstance(ours, Connection)
         ours.send(source)
         message = ours.recv()
-        assert process.wait(60) == 0
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0 and "PyTorch was not found" not in said
         return message
 
 
