@@ -125,9 +125,8 @@ class _Crew:
         self.folder, self.bucket, self.job, self.shape, self.meter, self.say = folder, bucket, job, shape, meter, say
         self.todo = deque(folder.unfinished(len(work.instances)))
         self.size = work.recipe.first_part
-        self.make = ray.remote(num_cpus=shape.cpus, num_gpus=shape.gpus, max_restarts=0, max_concurrency=shape.in_hand)(
-            NodeWorker
-        )
+        worker = ray.remote(num_cpus=shape.cpus, num_gpus=shape.gpus, max_restarts=0)(NodeWorker)
+        self.make: Any = worker.options(max_concurrency=shape.in_hand)  # type: ignore[attr-defined]
         self.free: list[_Member] = []  # once for each part that a worker could take in hand
         self.busy: dict[Any, tuple[_Member, Task]] = {}  # by the answer that is awaited
         self.hired = 0
