@@ -204,6 +204,7 @@ def people() -> Iterator[Callable[[], Any]]:
 
         def person() -> Any:
             context = KEPT.chromium().new_context()
+            context.set_default_timeout(PATIENCE)
             stack.callback(context.close)
             return context.new_page()
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests import slow_servers
-from tests.browser.conftest import MODEL
+from tests.browser.conftest import MODEL, PATIENCE
 
 pytestmark = pytest.mark.browser
 
@@ -36,9 +36,8 @@ def until(true, seconds: float) -> None:
 def test_a_slow_endpoint_keeps_no_other_visitor_and_is_left_with_the_window(server, people, way):
     with slow_servers.serving(way) as endpoint:
         first, second = people(), people()
-        second.set_default_timeout(240_000)
         score(first, server, f"{endpoint.url}#m", "A visitor who waits.")
-        until(lambda: endpoint.asked, 60)
+        until(lambda: endpoint.asked, PATIENCE / 1000)
         score(second, server, MODEL, f"A visitor beside one whose endpoint {way.__name__}.")
         second.locator(".lx-token", has_text="visitor").first.wait_for()
         assert not endpoint.hung_up
