@@ -6,7 +6,9 @@
 One Chromium visits one server. Each page is opened by its address and then gone to by its link in the sidebar; on
 Instance, instances are stepped through and a word is swapped for another. All is done once to warm up. Medians are
 told: seconds as the reader saw them, and the server's processor seconds, which other work on the machine hardly
-changes. Needs Chromium, and playwright from requirements-dev.txt; a cache with the embedded model and WordNet.
+changes. A page is there when its script has ended and every figure in view is drawn; the next is gone to when the
+browser, too, has nothing more to draw. Needs Chromium, and playwright from requirements-dev.txt; a cache with the
+embedded model and WordNet.
 """
 
 from __future__ import annotations
@@ -40,6 +42,15 @@ RESTING = (
     " return app?.dataset.testScriptState === 'notRunning' && app.dataset.testConnectionState === 'CONNECTED'"
     " && document.querySelector('h1') !== null })()"
 )
+FIGURES = (
+    "[...document.querySelectorAll('[data-testid=stPlotlyChart]')]"
+    ".filter(one => { const at = one.getBoundingClientRect(); return at.top < innerHeight && at.bottom > 0 })"
+    ".every(one => one.querySelector('.main-svg'))"
+)
+IDLE = """() => new Promise(done => {
+    const look = left => left.timeRemaining() > 30 ? done() : requestIdleCallback(look);
+    requestIdleCallback(look);
+})"""
 QUIET = 0.4  # seconds without processor time after which nothing is under way
 NUMBERS = "[data-testid=stMetricValue]"
 STRIP = ".lx-block .lx-columns"
@@ -51,6 +62,7 @@ class Steps:
     """Seconds a reader waited and processor seconds the server took, by step."""
 
     process: psutil.Process
+    page: Any
     waited: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     worked: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
@@ -69,11 +81,12 @@ class Steps:
         self.worked[step].append(self.processor() - before)
 
     def rest(self) -> None:
-        """Waits until the server does nothing any more."""
+        """Waits until neither the server nor the browser does anything any more."""
         last = -1.0
         while (now := self.processor()) - last > 0.02:
             last = now
             time.sleep(QUIET)
+        self.page.evaluate(IDLE)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row a step, medians and the largest."""
@@ -98,16 +111,11 @@ def main() -> None:
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server ends with this process
     with tempfile.TemporaryDirectory() as folder, server(borrowed_cache(Path(args.cache), Path(folder))) as address:
-        steps = Steps(server_process(address))
-        try:
-            visit(address, steps, args.only, args.rounds, args.model)
-        finally:  # also when it is ended early: what was seen until then
-            for row in steps.rows():
-                print(json.dumps(row), flush=True)
+        visit(address, server_process(address), args.only, args.rounds, args.model)
 
 
-def visit(address: str, steps: Steps, pages: list[str], rounds: int, model: str) -> None:
-    """Every page so many times, and so many swaps and steps on Instance, after one round to warm up."""
+def visit(address: str, process: psutil.Process, pages: list[str], rounds: int, model: str) -> None:
+    """Every page so many times, and so many swaps and steps on Instance, after one round to warm up; tells the rows."""
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -115,19 +123,23 @@ def visit(address: str, steps: Steps, pages: list[str], rounds: int, model: str)
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.set_default_timeout(180_000)
-        warm_up = Steps(steps.process)
-        for number in range(rounds + 1):
-            kept = steps if number else warm_up
-            open_pages(page, address, kept, pages, model)
-            change_pages(page, address, kept, pages, model)
-            if "instance" in pages:
-                step_and_swap(page, address, kept, model)
+        warm_up, steps = Steps(process, page), Steps(process, page)
+        try:
+            for number in range(rounds + 1):
+                kept = steps if number else warm_up
+                open_pages(page, address, kept, pages, model)
+                change_pages(page, address, kept, pages, model)
+                if "instance" in pages:
+                    step_and_swap(page, address, kept, model)
+        finally:  # also when it is ended early: what was seen until then
+            for row in steps.rows():
+                print(json.dumps(row), flush=True)
         browser.close()
 
 
 def at_rest(page: Any) -> None:
-    """Returns when no script runs and none is asked for."""
-    page.wait_for_function(RESTING)
+    """Returns when no script runs, none is asked for, and figures in view are drawn."""
+    page.wait_for_function(f"{RESTING} && {FIGURES}")
 
 
 def open_pages(page: Any, address: str, steps: Steps, pages: list[str], model: str) -> None:
