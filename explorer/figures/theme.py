@@ -89,24 +89,26 @@ def template(name: str = "light") -> go.layout.Template:
     )
 
 
-def figure(*traces: Any, height: int, name: str = "light", **layout: Any) -> go.Figure:
+def layout(*, height: int, name: str = "light", **more: Any) -> dict[str, Any]:
+    """The layout of a figure in the house style, `height` pixels high; `more` adds to it or takes its place."""
+    return {
+        "template": template(name),
+        "height": height,
+        "margin": {"l": 8, "r": 16, "t": 28, "b": 8},
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "title": None},
+        "hovermode": "closest",
+        "bargap": 0.06,
+        **more,
+    }
+
+
+def figure(*traces: Any, height: int, name: str = "light", **more: Any) -> go.Figure:
     """A figure of these traces in the house style, `height` pixels high.
 
     Traces may be dictionaries with their `type`, which are checked once; a trace that is an object is checked twice.
     """
     # The layout at once: an update of it checks every part once more, which takes five times as long.
-    return go.Figure(
-        list(traces),
-        {
-            "template": template(name),
-            "height": height,
-            "margin": {"l": 8, "r": 16, "t": 28, "b": 8},
-            "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "title": None},
-            "hovermode": "closest",
-            "bargap": 0.06,
-            **layout,
-        },
-    )
+    return go.Figure(list(traces), layout(height=height, name=name, **more))
 
 
 def line_across(*, x: float | None = None, y: float | None = None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from explorer.ui.icl.figure_curves import ASIDE, COLORS, PERCENT
 SLANT = 0.4  # a direction counts as straight across or up below this slope
 PANEL = 270  # pixels of a row of panels
 BETWEEN = 84
+FLAT = 0.1  # share above and below a line that does not vary
 
 
 def memorization_against_performance(
@@ -63,10 +64,13 @@ def memorization_against_performance(
             row=place // columns + 1,
             col=place % columns + 1,
         )
-    figure.update_layout(theme.figure(height=height, margin={"l": 8, "r": 16, "t": 52, "b": 8}).layout)
+    figure.update_layout(theme.layout(height=height, margin={"l": 8, "r": 16, "t": 52, "b": 8}))
     figure.update_annotations(font={"size": 14})
     figure.update_xaxes(tickformat=PERCENT, showticklabels=True)
     figure.update_yaxes(tickformat=PERCENT)
+    if points["accuracy"].nunique() == 1:  # Plotly would make room for shares below 0% and above 100%
+        level = float(points["accuracy"].iloc[0])
+        figure.update_yaxes(range=[max(0.0, level - FLAT), min(1.0, level + FLAT)])
     for row in range(1, rows + 1):
         figure.update_yaxes(title_text="Accuracy of labels", row=row, col=1)
     # Once for the row: at the width of a phone the titles of three panels would stand in each other.

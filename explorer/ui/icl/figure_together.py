@@ -60,7 +60,7 @@ def panels(
             col=list(across).index(one_across) + 1,
         )
         in_legend.add((name, kind))
-    figure.update_layout(theme.figure(height=height).layout)
+    figure.update_layout(theme.layout(height=height))
     figure.update_layout(
         showlegend=len(kinds) < 2, margin={"t": 84},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 34 / (PANEL * len(down)), "x": 0},

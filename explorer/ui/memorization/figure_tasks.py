@@ -72,7 +72,7 @@ def bars_by_task(rows: pd.DataFrame, fields: Sequence[str]) -> go.Figure:
             tickvals=list(place.values()), ticktext=[theme.escape(task) for task in tasks],
             range=[-0.55, max(1, len(tasks)) - 0.45], row=number, col=1,
         )  # fmt: skip
-    figure.update_layout(theme.figure(height=PANEL * len(shown) + 120).layout)
+    figure.update_layout(theme.layout(height=PANEL * len(shown) + 120))
     figure.update_layout(
         showlegend=True, barmode="overlay", margin={"t": 84},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 40 / (PANEL * len(shown)), "x": 0},

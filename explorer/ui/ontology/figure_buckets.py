@@ -78,7 +78,7 @@ def sizes(rows: pd.DataFrame) -> go.Figure:
             figure.update_yaxes(tickvals=FINE, row=1, col=place)
         else:
             figure.update_yaxes(dtick=1, row=1, col=place)
-    figure.update_layout(theme.figure(height=HEIGHT).layout)
+    figure.update_layout(theme.layout(height=HEIGHT))
     figure.update_xaxes(title_text="Popularity bucket", showgrid=False)
     return figure
 

@@ -39,7 +39,7 @@ def boxes_by_task(rows: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
                 ),
                 row=1, col=column,
             )  # fmt: skip
-    figure.update_layout(theme.figure(height=FRAME + ROW * len(tasks)).layout)
+    figure.update_layout(theme.layout(height=FRAME + ROW * len(tasks)))
     below = {
         "orientation": "h",
         "yanchor": "top",

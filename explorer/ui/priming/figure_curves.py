@@ -98,7 +98,7 @@ def priming_curves(
                 _line(curve, look, name, tick, condition, scale, in_legend=condition not in in_legend), **where
             )
             in_legend.add(condition)
-    figure.update_layout(theme.figure(height=70 + height).layout)
+    figure.update_layout(theme.layout(height=70 + height))
     figure.update_layout(showlegend=True, legend={"y": 1 + (44 / (height - BETWEEN) if titled else 0)})
     figure.update_annotations(font={"size": 14}, yshift=2)
     figure.update_xaxes(rangemode="tozero")

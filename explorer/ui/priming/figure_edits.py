@@ -96,7 +96,7 @@ def edit_effects(effects: pd.DataFrame) -> go.Figure:
         )
         figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1, "dash": "dot"}, row=row, col=1)
         figure.update_yaxes(title_text=CHANGE, tickformat="+", row=row, col=1)
-    figure.update_layout(theme.figure(height=60 + 250 * len(conditions)).layout)
+    figure.update_layout(theme.layout(height=60 + 250 * len(conditions)))
     figure.update_annotations(font={"size": 14})
     most = effects["similarity"].max()
     figure.update_xaxes(range=[effects["similarity"].min() - 0.03, most + 0.1])

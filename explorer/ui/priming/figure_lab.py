@@ -55,7 +55,7 @@ def margin_growth(margins: Sequence[float], sentences: Sequence[str], kinds: Seq
         row=2,
         col=1,
     )
-    figure.update_layout(theme.figure(height=420).layout)
+    figure.update_layout(theme.layout(height=420))
     figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1}, row=1, col=1)
     figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1}, row=2, col=1)
     figure.update_yaxes(title_text=f"Margin ({unit})", row=1, col=1)
