@@ -10,6 +10,7 @@ once (bench/fake_model.py). The answer is one line of JSON. `wall` and `command`
 of the processor. By part, in processor seconds, so that a busy machine changes little: reading the `instances`,
 the `work` on parts (within it encoding, assembling, writing), concluding, storing; `hashing` of the model's files. With
 --rate, `model` is how long the card would have been busy, and `model_span` from its first work to its last.
+`resident_tenths` is the memory in MB when each tenth of the instances was stored, `resident_mb` the most ever.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 STARTED = time.monotonic()
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,6 +98,14 @@ def inside(args: argparse.Namespace, rest: list[str]) -> None:
     clocked("assembling", score, "_finish", time.thread_time)
     clocked("writing", RunFolder, "write_tables", time.thread_time)
     clocked("hashing", hf_source, "hash_of", time.thread_time)
+    sizes: list[tuple[int, float]] = []  # instances stored, and the memory then
+    write_part = RunFolder.write_part
+
+    def weighed(folder: RunFolder, first: int, last: int, *given: Any, **named: Any) -> None:
+        write_part(folder, first, last, *given, **named)
+        sizes.append((last + 1, psutil.Process().memory_info().rss / 1e6))
+
+    RunFolder.write_part = weighed  # type: ignore[method-assign]
     began = time.monotonic()
     given = ["run", args.study, "--model", str(model), "--cache", str(args.keep / "cache"), *rest]
     sys.stdout, stdout = sys.stderr, sys.stdout
@@ -123,7 +134,9 @@ def inside(args: argparse.Namespace, rest: list[str]) -> None:
         "command": time.monotonic() - began,
         "cpu": used.ru_utime + used.ru_stime,
     }
-    told |= {"resident_mb": used.ru_maxrss / 1024, **seconds}
+    tenths = [sizes[-1][0] * part / 10 for part in range(1, 11)] if sizes else []
+    at_tenths = [round(next(size for done, size in sizes if done >= tenth)) for tenth in tenths]
+    told |= {"resident_tenths": at_tenths, "resident_mb": used.ru_maxrss / 1024, **seconds}
     print(json.dumps({name: round(value, 2) if isinstance(value, float) else value for name, value in told.items()}))
     sys.stdout.flush()
     os._exit(0)
