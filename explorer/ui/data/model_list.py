@@ -62,8 +62,8 @@ def _table(models: Sequence[ModelHere], name: str) -> None:
             "model": "Model",
             "parameters": size_column("Parameters"),
             "memory": count_column("Memory (MB)", "of its weights in float32", width=100),
-            "corpus": text_column("Trained on", width=530),
             "license": text_column("License", width=130),
+            "corpus": text_column("Trained on", width=500),
             "id": text_column("Id"),
         },
     )
