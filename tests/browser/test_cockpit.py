@@ -93,9 +93,8 @@ def test_the_copied_link_opens_the_same_in_another_browser(browser, tab):
         second.locator(".lx-panel").wait_for(timeout=2 * PATIENCE)
         second.get_by_role("heading", name="Pinned").wait_for()
         until(browser, lambda: gauges(second) == numbers and strip(second) == shown)
-        assert (
-            second.locator("[data-testid=stPlotlyChart]").count() == page.locator("[data-testid=stPlotlyChart]").count()
-        )
+        figures = page.locator("[data-testid=stPlotlyChart]").count()
+        until(browser, lambda: second.locator("[data-testid=stPlotlyChart]").count() == figures)
     finally:
         other.close()
 
