@@ -10,6 +10,7 @@ from explorer.ui import resources, show
 from explorer.ui.layout import Chosen
 
 TITLE = "No trajectory yet"
+ANEW = 600  # seconds after which lines are looked up anew, a second of work; a new run has them looked up at once
 COMMANDS = """python -m explorer glassbox train s
 python -m explorer run accuracy --model "glassbox-s@step{0,1,2,4,...,1024}" glassbox-s --benchmark glassbox_pairs
 python -m explorer run accuracy --model "EleutherAI/pythia-70m@step{0,1,2,4,...,512,1000,10000,143000}" \\
@@ -22,14 +23,14 @@ def is_empty() -> bool:
 
 
 def lines_now() -> dict[Along, list[tuple[str, str, list[Line]]]]:
-    """Axis → what has lines along it; looked up anew every minute, since it depends on the folders of weights, too."""
-    return resources.ask_shared(table.lines_by_axis, resources.settings(), int(time.time() // 60))
+    """Axis → what has lines along it; looked up anew now and then, since it depends on the folders of weights, too."""
+    return resources.ask_shared(table.lines_by_axis, resources.settings(), int(time.time() // ANEW))
 
 
 def lines_of(study: str, benchmark: str, along: Along) -> tuple[list[Line], list[LeftOut]]:
     """The lines of a study on a benchmark along an axis, and the runs that are on none; looked up anew, too."""
     return resources.ask_shared(
-        table.lines_along, resources.settings(), study, benchmark, along, int(time.time() // 60)
+        table.lines_along, resources.settings(), study, benchmark, along, int(time.time() // ANEW)
     )
 
 
