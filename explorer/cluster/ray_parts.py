@@ -32,7 +32,7 @@ from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
 from explorer.runs.parquet import is_whole
 from explorer.runs.place import AUTO, Where
-from explorer.scoring import hf_source
+from explorer.scoring import hf_source, http
 from explorer.settings import ROOT
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def make_parts(folder: RunFolder, work: part.Work, where: Where, meter: Meter, s
         meter.done = sum(last - first + 1 for first, last in folder.finished())
     with _connected(where):
         shape = _shape(where)
-        if shape.gpus and work.recipe.only_scores:
+        if shape.gpus and work.recipe.only_scores and not http.is_endpoint(work.spec.model):
             shape = replace(shape, in_hand=IN_HAND)
         settings = work.resources.settings
         job = Job(
@@ -131,7 +131,7 @@ class _Crew:
         self.busy: dict[Any, tuple[_Member, Task]] = {}  # by the answer that is awaited
         self.hired = 0
         # One worker goes ahead, so that the others find what it downloads and counts, where there may be such.
-        self.ahead = not (work.recipe.only_scores and hf_source.is_folder(work.spec.model))
+        self.ahead = not (work.recipe.only_scores and hf_source.as_it_lies(work.spec.model))
         self.failures: Counter[str | int] = Counter()
 
     def do_parts(self) -> None:

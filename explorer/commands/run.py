@@ -72,7 +72,7 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
 def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
-    from explorer.runs import name_lists, slices
+    from explorer.runs import name_lists, queue, slices
     from explorer.runs.place import HERE
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
@@ -95,7 +95,10 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     resources = Resources(settings, work_here.preparation_lines())
     if find_study(args.study).only_scores and not (args.dry_run or args.detach or place.cluster):
         # Its imports take longer than all that comes before the first score.
-        resources.load_ahead(models[0], args.dtype)
+        if queue.is_free(settings):
+            resources.load_ahead(models[0], args.dtype)
+        else:  # a model that was loaded before its turn would take the memory of the run that is under way
+            resources.start_process()
     try:
         return _run_one(args, settings, resources, place, models[0], names[0], request)
     finally:

@@ -27,13 +27,21 @@ NARROW, WIDE = frozenset(" ijlft.,:;'|!()[]-·I1r"), frozenset("mwMW%@—")  # l
 
 def leave_space(figure: go.Figure) -> go.Figure:
     """The figure with margins for the labels and titles of its axes and for its legend; wider ones stay."""
-    # As plain dictionaries: to ask the figure's own objects for all this takes ten times as long.
-    layout, traces = figure._layout, figure._data
+    layout, traces = _parts(figure)
     margin = layout.get("margin", {})
     needed = {"l": _left(layout, traces), "b": _under(layout), "t": OVER if _has_legend(layout, traces) else 0}
     if any(space > margin.get(side, 0) for side, space in needed.items()):
         figure.layout.margin = {**margin, **{side: max(space, margin.get(side, 0)) for side, space in needed.items()}}
     return figure
+
+
+def _parts(figure: go.Figure) -> tuple[Part, Sequence[Part]]:
+    """Layout and traces as plain dictionaries: to ask the figure's own objects for all this takes ten times as long."""
+    try:
+        return figure._layout, figure._data
+    except AttributeError:  # a version of Plotly that keeps them elsewhere
+        told = figure.to_dict()
+        return told.get("layout", {}), told.get("data", [])
 
 
 def width(text: str, size: float = SIZE) -> float:
@@ -90,7 +98,8 @@ def _labels(axis: Part, traces: Sequence[Part]) -> list[str]:
     names = [value for value in values if isinstance(value, str)]
     if names:
         return names
-    known = [value for value in [*values, *(axis.get("range") or ())] if value is not None and math.isfinite(value)]
+    known = [value for value in [*values, *(axis.get("range") or ())]
+             if isinstance(value, int | float) and math.isfinite(value)]  # fmt: skip
     if known:
         return [_widest(min(known), max(known), axis.get("tickformat", ""), axis.get("type") == "log")]
     return ["1,000"] if any(trace["type"] == "histogram" for trace in traces) else []  # the browser counts

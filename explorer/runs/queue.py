@@ -172,7 +172,7 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
     _TICKETS.append(lock)
     announced = False
     while True:
-        ahead = [other for other in sorted(line.glob(_TICKET)) if other.name < ticket.name and _is_held(other)]
+        ahead = _in_line(settings, before=ticket.name)
         if len(ahead) < settings.parallel_runs:
             return
         folder.stop_if_cancelled()
@@ -181,6 +181,17 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
             announced = True
         folder.write_progress(message=f"waiting for {ahead[0].name.split('-', 1)[1]}")
         stopping.pause(POLL)
+
+
+def is_free(settings: Settings) -> bool:
+    """Whether a run that began now would not wait, so that it may take the machine's memory."""
+    return len(_in_line(settings)) < settings.parallel_runs
+
+
+def _in_line(settings: Settings, before: str = "~") -> list[Path]:
+    """The tickets of live workers, the earliest first; `before` a ticket only those that came earlier."""
+    tickets = sorted((settings.cache / "queue").glob(_TICKET))
+    return [ticket for ticket in tickets if ticket.name < before and _is_held(ticket)]
 
 
 def leave_line() -> None:

@@ -1,3 +1,5 @@
+import datetime
+
 import pytest
 
 from explorer.figures import theme
@@ -62,3 +64,18 @@ def test_a_small_figure_without_a_name_below_keeps_no_place_for_one():
     named = small_dots(dots, {"model": "#0072B2"}, tick=".0%", across="Points")
     assert unnamed.layout.xaxis.title.text is None
     assert leave_space(unnamed).layout.margin.b < leave_space(named).layout.margin.b
+
+
+def test_space_is_left_whatever_way_plotly_keeps_a_figure_and_whatever_stands_on_an_axis():
+    class Other:
+        """A figure of a version that keeps its parts elsewhere."""
+
+        def __init__(self, figure):
+            self.layout, self.to_dict = figure.layout, figure.to_dict
+
+    plain, other = (theme.figure({"type": "scatter", "x": [1, 2], "y": [None, 2_500_000]}, height=200) for _ in "ab")
+    leave_space(plain)
+    leave_space(Other(other))
+    assert plain.layout.margin == other.layout.margin and plain.layout.margin.l > 60
+    days = theme.figure({"type": "scatter", "x": [1], "y": [datetime.date(2026, 11, 29)]}, height=200)
+    assert leave_space(days) is days

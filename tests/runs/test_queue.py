@@ -35,3 +35,22 @@ def test_files_that_are_no_tickets_do_not_hold_up_the_line(settings):
     queue.leave_line()
     assert time.monotonic() - began < 60
     assert sorted(path.name for path in line.iterdir()) == [".DS_Store", "0 notes", "desktop.ini"]
+
+
+def test_a_model_is_not_loaded_ahead_of_a_run_that_is_under_way(settings, monkeypatch):
+    from explorer import __main__ as command
+    from explorer.resources import Resources
+
+    began = []
+    monkeypatch.setattr(Resources, "load_ahead", lambda self, name, dtype: began.append("loaded"))
+    monkeypatch.setattr(Resources, "start_process", lambda self: began.append("started"))
+    asked = ["run", "accuracy", "--model", "/no/such/model", "--benchmark", "starter_pairs"]
+    asked += ["--cache", str(settings.cache)]
+    command.main(asked)
+    folder = RunFolder.create(settings.runs, RunSpec(study="accuracy", version=2, model="m", benchmark="starter_pairs"))
+    queue.wait_for_turn(folder, settings, lambda text: None)
+    try:
+        command.main(asked)
+    finally:
+        queue.leave_line()
+    assert began == ["loaded", "started"]

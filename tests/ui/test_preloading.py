@@ -14,6 +14,13 @@ from explorer.ui import live, resources
 from explorer.ui.cockpit import preloading, words
 
 
+def printed(code: str, cache) -> str:
+    """What a program prints in a process of its own over this cache."""
+    environment = {**os.environ, "EXPLORER_CACHE": str(cache), "EXPLORER_OFFLINE": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
 def test_over_an_empty_cache_nothing_is_loaded(tmp_path):
     code = (
         "import sys\n"
@@ -21,10 +28,7 @@ def test_over_an_empty_cache_nothing_is_loaded(tmp_path):
         "faults = preloading.load()\n"
         "print(faults, *[name for name in ('torch', 'spacy') if name in sys.modules])\n"
     )
-    environment = {**os.environ, "EXPLORER_CACHE": str(tmp_path / "cache"), "EXPLORER_OFFLINE": "1"}
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert printed(code, tmp_path / "cache").strip() == "[]"
     assert not (tmp_path / "cache" / "models").exists()
 
 
@@ -54,10 +58,7 @@ def test_what_is_loaded_at_the_start_is_set_aside_from_collections_and_what_is_l
         "resources.forget()\n"
         "print(frozen > 100_000, len(gc.get_objects()) < frozen / 10, seen() is None)\n"
     )
-    environment = {**os.environ, "EXPLORER_CACHE": str(tmp_path / "cache"), "EXPLORER_OFFLINE": "1"}
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True", "True", "True"]
+    assert printed(code, tmp_path / "cache").split() == ["True", "True", "True"]
 
 
 def test_a_page_asks_unasked_only_small_models_that_are_here(tmp_path, monkeypatch, tiny_gpt2: Path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -200,15 +200,12 @@ class RowRunner:
         flex = self.flex if length >= FROM_TOKENS else None
         if flex:
             length = -(-length // masks.BLOCK) * masks.BLOCK
-        if self.device.type == "cuda":
-            # cuDNN plans its attention anew for every number of rows and every length: of short rows, whose lengths
-            # are many, that costs more than it saves (bench/RESULTS.md).
-            torch.backends.cuda.enable_cudnn_sdp(length >= FROM_TOKENS)
         padded = pad(batch, length)
         heads, target_heads, targets = targets_of(batch, length)
         if self.mode == "packed":
             # The output layer only where something is scored: it is the largest product of a small model.
-            hidden = self._hidden(batch[0].chain, *padded, flex).flatten(0, 1)[self._put(heads)]
+            with _planned_once(length):
+                hidden = self._hidden(batch[0].chain, *padded, flex).flatten(0, 1)[self._put(heads)]
             logprobs, greedy = self.head.score(hidden, target_heads, targets)
             spread = [each[self._put(target_heads)] for each in self.head.moments(hidden)] if moments else []
         else:
@@ -284,6 +281,19 @@ class RowRunner:
             return False
         near = AGREEMENT if self.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
         return bool(np.allclose(packed, plain, rtol=0, atol=near))
+
+
+# cuDNN plans its attention anew for every number of rows and every length: of short rows, whose lengths are many, that
+# costs more than it saves (bench/RESULTS.md). Whatever is computed beside keeps the kernels it has without scoring.
+@contextlib.contextmanager
+def _planned_once(length: int) -> Iterator[None]:
+    """Leaves cuDNN's attention out for rows of so many tokens, where they are short."""
+    usual = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(usual and length >= FROM_TOKENS)
+    try:
+        yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(usual)
 
 
 def _toy_row(trunk: int, words: int) -> PackedRow:
