@@ -114,13 +114,6 @@ def load(
     return made
 
 
-def import_ahead() -> None:
-    """Imports what transformers otherwise imports when it loads the first model: seconds, the same for every model."""
-    import transformers.modeling_utils
-    import transformers.models.auto.modeling_auto
-    import transformers.models.llama.modeling_llama  # layers, masks and attention that most others share  # noqa: F401
-
-
 def _require_causal(source: Source, config: Any) -> None:
     if type(config) not in transformers.AutoModelForCausalLM._model_mapping:
         raise ModelError(

@@ -13,13 +13,11 @@ import torch
 import transformers
 
 from explorer.errors import ModelError
-from explorer.scoring import hf_kind, hf_source
+from explorer.scoring import hf_kind, hf_reading, hf_source
 from explorer.scoring.encode import TextEncoder
-from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
+from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype, device_name
 from explorer.scoring.hf_reading import first_line, read_tokenizer
 from explorer.scoring.hf_source import Source
-
-TRIED = 1_000  # tokens that a model may lack and that are written out
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +72,9 @@ def load(source: Source, kind: Kind, device: str = "auto", dtype: str = "auto") 
     return model.to(place).eval(), tokenizer, chosen
 
 
-# A model has a row of numbers for each token that it knows. Often there are more rows than tokens, which is no fault.
-# A tokenizer may also know a few tokens more, such as a mark for pictures that no plain text holds: then only a text
-# that has one written out cannot be asked (see `words_of`). But where words of plain text lie beyond the last row, the
-# tokenizer is that of another, bigger model.
 def require_own_tokenizer(name: str, tokenizer: Any, model: Any) -> None:
     """ModelError where plain text becomes tokens that the model has not."""
-    if (words := words_of(model, tokenizer)) and _goes_beyond(tokenizer, words):
-        raise ModelError(
-            f"The tokenizer of {name} has {len(tokenizer):,} tokens, the model only {words:,}: it belongs to another "
-            "model. Put the model's own tokenizer files there."
-        )
+    hf_reading.require_own_words(name, tokenizer, words_of(model, tokenizer))
 
 
 def words_of(model: Any, tokenizer: Any) -> int:
@@ -96,23 +86,6 @@ def words_of(model: Any, tokenizer: Any) -> int:
     return words if len(tokenizer) > words else 0
 
 
-def _goes_beyond(tokenizer: Any, words: int) -> bool:
-    """Whether what stands around texts, or some token of plain text, is none of the first `words` tokens."""
-    bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
-    around = [*tokenizer("a")["input_ids"], eos if bos is None else bos, tokenizer.mask_token_id]
-    if any(token is not None and token >= words for token in around):
-        return True
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        return len(tokenizer) > words
-    added = backend.get_added_tokens_decoder()
-    beyond = [token for token in backend.get_vocab(False).values() if token >= words and token not in added]
-    # A vocabulary may hold words that no text becomes; some of them are written out to see.
-    texts = [backend.decode([token], skip_special_tokens=False) for token in sorted(beyond)[:TRIED]]
-    tried = backend.encode_batch([*texts, *(f"a{text}" for text in texts)], add_special_tokens=False)
-    return any(token >= words for found in tried for token in found.ids)
-
-
 def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str | int]:
     """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and `how` texts are scored."""
     quantized = hf_kind.quantized_by(loaded.model.config)
@@ -122,7 +95,7 @@ def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str |
         "weights": loaded.source.weights,
         "tokenizer": loaded.encoder.hash,
         "dtype": loaded.dtype,
-        "device": _device_name(loaded.model.device),
+        "device": device_name(loaded.model.device),
         **how,
         "window": loaded.window,
         "torch": torch.__version__,
@@ -130,7 +103,3 @@ def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str |
         **({"weights_from": loaded.source.form} if loaded.source.form else {}),
         **({"quantized": quantized} if quantized else {}),
     }
-
-
-def _device_name(device: torch.device) -> str:
-    return f"{device.type}: {torch.cuda.get_device_name(device)}" if device.type == "cuda" else device.type

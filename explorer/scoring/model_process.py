@@ -151,7 +151,9 @@ class ModelProcess:
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, once the model is loaded."""
-        return {**(self._record or _result(self._loaded).record), "weights": self._known_source.weights}
+        told = self._record or _result(self._loaded).record
+        # How texts are read is known here, and for some models here alone.
+        return {**told, "weights": self._known_source.weights, "tokenizer": self.encoder.hash, "window": self.window}
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
         """One request as token ids."""

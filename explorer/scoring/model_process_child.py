@@ -26,11 +26,12 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from explorer.scoring.child import describe_failure
-from explorer.scoring.model_process import Facts
+from explorer.scoring.model_process import Facts, Loading
 
 if TYPE_CHECKING:
     from explorer.records import PackedRow
     from explorer.scoring.hf import HFModel
+    from explorer.scoring.hf_direct import DirectModel
 
 TELL = 0.25  # seconds between two reports of how far a batch of rows is
 GATHER = 256  # rows that are scored in one go, at most, where several batches of them wait: some full passes
@@ -50,19 +51,19 @@ def main(socket: int) -> None:
     connection = Connection(socket)
     messages: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(connection, messages), daemon=True).start()
-    # Imports take most of the time until the first score; they begin before anybody has said which model is wanted.
+    # Importing PyTorch takes most of the time until the first score; it begins before anybody has said which model is
+    # wanted.
     # They make a million objects that stay, which the garbage collector need not look through again and again.
     gc.disable()
-    from explorer.scoring import hf
+    from explorer.scoring import hf_direct
     from explorer.scoring.engine.device import wake
 
     threading.Thread(target=wake, daemon=True).start()
-    hf.import_ahead()
     _, loading = messages.get()
     try:
-        model = hf.load(
-            loading.name, loading.settings, device=loading.device, dtype=loading.dtype, source=loading.source
-        )
+        model = hf_direct.load(
+            loading.source, loading.settings, loading.device, loading.dtype
+        ) or _load_by_transformers(loading)
     except Exception as error:
         _send_failure(connection, 0, error)
         return
@@ -72,11 +73,19 @@ def main(socket: int) -> None:
     _score_all(connection, model, messages)
 
 
+def _load_by_transformers(loading: Loading) -> HFModel:
+    from explorer.scoring import hf  # takes seconds, which a model of the engine's own families is spared
+
+    return hf.load(loading.name, loading.settings, device=loading.device, dtype=loading.dtype, source=loading.source)
+
+
 # The card is kept busy: while it works on the last forward passes of some rows, the next are prepared and queued.
 #
 #     Python   prepare 1, queue 1 | prepare 2, queue 2 | wait for 1, send 1 | prepare 3, queue 3 | ...
 #     GPU                | rows 1 .................... | rows 2 ................................... | rows 3
-def _score_all(connection: Connection, model: HFModel, messages: queue.SimpleQueue[tuple[Any, ...]]) -> None:
+def _score_all(
+    connection: Connection, model: DirectModel | HFModel, messages: queue.SimpleQueue[tuple[Any, ...]]
+) -> None:
     send_queued: Callable[[], None] | None = None
     first: _Wanted | None = None
     while True:
@@ -107,7 +116,7 @@ def _gather(
         first = None
 
 
-def _begin(connection: Connection, model: HFModel, wanted: list[_Wanted]) -> Callable[[], None]:
+def _begin(connection: Connection, model: DirectModel | HFModel, wanted: list[_Wanted]) -> Callable[[], None]:
     """Queues the rows of all that is wanted; what is given waits for their scores and sends them."""
     told = time.monotonic()
 

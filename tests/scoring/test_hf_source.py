@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from explorer.errors import ModelError
-from explorer.scoring import catalog, chat_files, hf_source
+from explorer.scoring import catalog, chat_files, hf_source, weight_files
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -392,3 +392,20 @@ def test_a_folder_is_hashed_once_a_process_even_where_the_cache_cannot_be_writte
     shutil.copy2(folder / "model.safetensors", tmp_path / "other")
     (tmp_path / "other").replace(folder / "model.safetensors")  # the same size and time, another file
     assert hf_source.folder_hash(folder, settings) == "hash 3"
+
+
+def test_the_hash_of_a_large_file_is_that_of_the_hashes_of_its_pieces(tmp_path, monkeypatch):
+    (tmp_path / "config.json").write_text("{}")
+    weights = bytes(range(256)) * 10
+    (tmp_path / "model.safetensors").write_bytes(weights)
+    plain = weight_files.hash_of(tmp_path)
+    monkeypatch.setattr(weight_files, "PIECEWISE_FROM", 2_560)
+    monkeypatch.setattr(weight_files, "PIECE", 1_000)
+    monkeypatch.setattr(weight_files, "HASHED_AT_ONCE", 300)
+    pieces = [hashlib.sha256(weights[at : at + 1_000]).hexdigest() for at in (0, 1_000, 2_000)]
+    large = hashlib.sha256("".join(f"{piece}\n" for piece in pieces).encode()).hexdigest()
+    small = hashlib.sha256(b"{}").hexdigest()
+    both = hashlib.sha256(f"config.json {small}\nmodel.safetensors {large}\n".encode()).hexdigest()
+    assert weight_files.hash_of(tmp_path) == f"sha256:{both[:32]}" != plain
+    (tmp_path / "model.safetensors").write_bytes(weights[:-1])
+    assert weight_files.hash_of(tmp_path) not in (plain, f"sha256:{both[:32]}")

@@ -54,6 +54,11 @@ def choose_dtype(dtype: str, device: torch.device) -> str:
     return name
 
 
+def device_name(device: torch.device) -> str:
+    """The device's kind and, of a GPU, what it is."""
+    return f"{device.type}: {torch.cuda.get_device_name(device)}" if device.type == "cuda" else device.type
+
+
 def row_length(length: int, device: torch.device) -> int:
     """The length to which rows are padded: on a GPU never one more than a multiple of 32.
 

@@ -1,0 +1,364 @@
+"""Models of the commonest families from their weights alone: what transformers computes, without importing it.
+
+    gpt_neox   Pythia, GPT-NeoX    attention and feed-forward side by side, layer norms, half-rotated heads
+    llama      Llama, SmolLM, ...  one after the other, RMS norms, gated feed-forward, shared keys
+
+A process that scores has a model 5 to 9 seconds sooner for it (bench/RESULTS.md). Every product, sum and rounding is
+made in the order of transformers' own code, so that the numbers are the same; tests compare the two. What a family's
+configuration can ask for besides is not built here: `read_shape` then gives None, and transformers loads the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+# Settings that decide nothing of a score: what training used, what generation begins with, what wrote the file.
+NO_MATTER = frozenset({
+    "_name_or_path", "architectures", "attention_dropout", "bos_token_id", "classifier_dropout", "dtype",
+    "eos_token_id", "hidden_dropout", "initializer_range", "is_decoder", "is_llama_config", "model_type",
+    "pad_token_id", "pretraining_tp", "rope_interleaved", "torch_dtype", "transformers.js_config",
+    "transformers_version", "use_cache",
+})  # fmt: skip
+ROPE = frozenset({"rope_theta", "partial_rotary_factor", "rope_type"})
+ROPE_OF_OLD = {"gpt_neox": ("rotary_emb_base", "rotary_pct", 0.25), "llama": ("rope_theta", "", 1.0)}
+# What else a configuration may say, and what it means where it does not say it.
+SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "gpt_neox": {
+        "vocab_size": 50432, "hidden_size": 6144, "num_hidden_layers": 44, "num_attention_heads": 64,
+        "intermediate_size": 24576, "hidden_act": "gelu", "max_position_embeddings": 2048, "layer_norm_eps": 1e-5,
+        "tie_word_embeddings": False, "use_parallel_residual": True, "attention_bias": True,
+    },
+    "llama": {
+        "vocab_size": 32000, "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "intermediate_size": 11008, "hidden_act": "silu", "max_position_embeddings": 2048, "rms_norm_eps": 1e-6,
+        "tie_word_embeddings": False, "num_key_value_heads": None, "head_dim": None, "attention_bias": False,
+        "mlp_bias": False,
+    },
+}  # fmt: skip
+HEADS = {"gpt_neox": "GPTNeoXForCausalLM", "llama": "LlamaForCausalLM"}
+ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {"gelu": functional.gelu, "silu": functional.silu}
+
+Rotation = tuple[Tensor, Tensor]  # cosines and sines, (rows, 1, tokens, half of the rotated width) each
+
+
+class Shape(SimpleNamespace):
+    """A model's configuration, with the names that transformers uses."""
+
+    def get_text_config(self) -> Shape:
+        """Itself: the model reads nothing but text."""
+        return self
+
+
+def read_shape(config: Any) -> Shape | None:
+    """The shape that a config.json describes, or None where it asks for anything that is not built here."""
+    family = str(config.get("model_type")) if isinstance(config, Mapping) else ""
+    if family not in SHAPES or config.get("architectures") != [HEADS[family]]:
+        return None
+    usual = SHAPES[family]
+    base, part, whole = ROPE_OF_OLD[family]
+    rope = config.get("rope_parameters") or {
+        "rope_theta": config.get(base, 10_000.0), "partial_rotary_factor": config.get(part, whole)
+    }  # fmt: skip
+    if not isinstance(rope, Mapping) or set(rope) - ROPE or rope.get("rope_type", "default") != "default":
+        return None
+    said = {name: value for name, value in config.items() if name not in ("rope_parameters", base, part)}
+    strange = {
+        name for name, value in said.items() if name not in usual and name not in NO_MATTER and value is not None
+    }
+    shape = Shape(**{**usual, **{name: said[name] for name in usual if name in said}})
+    if strange or shape.hidden_act not in ACTIVATIONS:
+        return None
+    shape.model_type, shape._attn_implementation = family, "sdpa"
+    shape.rope_theta, shape.rotated = float(rope["rope_theta"]), float(rope.get("partial_rotary_factor", whole))
+    if family == "llama":
+        if shape.rotated != 1:
+            return None
+        shape.num_key_value_heads = shape.num_key_value_heads or shape.num_attention_heads
+        shape.head_dim = shape.head_dim or shape.hidden_size // shape.num_attention_heads
+    return shape
+
+
+def rotate(heads: Tensor, rotation: Rotation) -> None:
+    """Turns pairs of numbers of each head, (rows, heads, tokens, rotated width), by the token's place; in its place."""
+    cosine, sine = rotation
+    first, second = heads.chunk(2, dim=-1)
+    turned = first * cosine - second * sine
+    second.copy_(second * cosine + first * sine)
+    first.copy_(turned)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, mask: Any) -> Tensor:
+    """Attention of (rows, heads, tokens, width): causal, or by a dense mask or FlexAttention's block mask.
+
+    Gives (rows, tokens, heads * width). Keys may be shared by several heads of the query.
+    """
+    shared = query.shape[1] // key.shape[1]
+    if mask is None or isinstance(mask, Tensor):
+        # Kernels that share keys themselves take no mask, as of PyTorch 2.13.
+        in_kernel = shared > 1 and mask is None and key.shape[-1] <= 256
+        if shared > 1 and not in_kernel:
+            key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
+        causal = mask is None and query.shape[2] > 1
+        attended = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, is_causal=causal, enable_gqa=in_kernel
+        )
+    else:
+        from torch.nn.attention.flex_attention import flex_attention
+
+        attended = flex_attention(query, key, value, block_mask=mask, enable_gqa=shared > 1)
+    return attended.transpose(1, 2).flatten(2)
+
+
+# PyTorch's own layers draw random weights when they are made. Without numbers (on the device "meta") they are made at
+# once, but that imports its compiler: 3 to 5 seconds on a GPU machine, more than reading the weights takes.
+class Weights(nn.Module):
+    """A part of a model with weights of its own, None until they are read; `shapes` says which."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __init__(self, *, bias: tuple[int, ...] | None = None, weight: tuple[int, ...]) -> None:
+        super().__init__()
+        self.shapes = {"weight": weight, **({"bias": bias} if bias else {})}
+        self.register_buffer("weight", None)
+        self.register_buffer("bias", None)
+
+
+class Linear(Weights):
+    """A product with a matrix of (out, in)."""
+
+    def __init__(self, width: int, out: int, *, bias: bool = True) -> None:
+        super().__init__(weight=(out, width), bias=(out,) if bias else None)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """(..., in) to (..., out)."""
+        return functional.linear(hidden, self.weight, self.bias)
+
+
+class Embedding(Weights):
+    """A row of numbers for each token."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """(rows, tokens) to (rows, tokens, width)."""
+        return functional.embedding(ids, self.weight)
+
+
+class LayerNorm(Weights):
+    """Mean 0 and variance 1, then a gain and a shift."""
+
+    def __init__(self, width: int, eps: float) -> None:
+        super().__init__(weight=(width,), bias=(width,))
+        self.eps = eps
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Of the same shape and dtype."""
+        return functional.layer_norm(hidden, hidden.shape[-1:], self.weight, self.bias, self.eps)
+
+
+class RMSNorm(Weights):
+    """Divides by the root of the mean square, reckoned in float32; the gain is multiplied in the model's dtype."""
+
+    def __init__(self, width: int, eps: float) -> None:
+        super().__init__(weight=(width,))
+        self.eps = eps
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Of the same shape and dtype."""
+        wide = hidden.float()
+        wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)
+        return self.weight * wide.to(hidden.dtype)
+
+
+class NeoXLayer(nn.Module):
+    """A layer of GPT-NeoX."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        width, inner, eps = shape.hidden_size, shape.intermediate_size, shape.layer_norm_eps
+        self.heads, self.beside = shape.num_attention_heads, shape.use_parallel_residual
+        self.rotated = int(width // self.heads * shape.rotated)
+        self.activation = ACTIVATIONS[shape.hidden_act]
+        self.input_layernorm = LayerNorm(width, eps)
+        self.post_attention_layernorm = LayerNorm(width, eps)
+        self.attention = nn.ModuleDict(
+            {
+                "query_key_value": Linear(width, 3 * width, bias=shape.attention_bias),
+                "dense": Linear(width, width, bias=shape.attention_bias),
+            }
+        )
+        self.mlp = nn.ModuleDict({"dense_h_to_4h": Linear(width, inner), "dense_4h_to_h": Linear(inner, width)})
+
+    def forward(self, hidden: Tensor, mask: Any, rotation: Rotation) -> Tensor:
+        """The next layer's input, (rows, tokens, width)."""
+        projected = self.attention["query_key_value"](self.input_layernorm(hidden))
+        # Each head has its query, key and value side by side.
+        heads = projected.unflatten(-1, (self.heads, 3, -1)).permute(3, 0, 2, 1, 4)
+        query, key, value = heads.unbind(0)
+        rotate(query[..., : self.rotated], rotation)
+        rotate(key[..., : self.rotated], rotation)
+        attended = self.attention["dense"](attend(query, key, value, mask))
+        if self.beside:
+            return self._feed(self.post_attention_layernorm(hidden)) + attended + hidden
+        attended = attended + hidden
+        return self._feed(self.post_attention_layernorm(attended)) + attended
+
+    def _feed(self, hidden: Tensor) -> Tensor:
+        return self.mlp["dense_4h_to_h"](self.activation(self.mlp["dense_h_to_4h"](hidden)))  # type: ignore[no-any-return]
+
+
+class LlamaLayer(nn.Module):
+    """A layer of Llama."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        width, inner, size = shape.hidden_size, shape.intermediate_size, shape.head_dim
+        wide, narrow, bias = shape.num_attention_heads * size, shape.num_key_value_heads * size, shape.attention_bias
+        self.size = size
+        self.activation = ACTIVATIONS[shape.hidden_act]
+        self.input_layernorm = RMSNorm(width, shape.rms_norm_eps)
+        self.post_attention_layernorm = RMSNorm(width, shape.rms_norm_eps)
+        self.self_attn = nn.ModuleDict(
+            {
+                "q_proj": Linear(width, wide, bias=bias),
+                "k_proj": Linear(width, narrow, bias=bias),
+                "v_proj": Linear(width, narrow, bias=bias),
+                "o_proj": Linear(wide, width, bias=bias),
+            }
+        )
+        self.mlp = nn.ModuleDict(
+            {
+                "gate_proj": Linear(width, inner, bias=shape.mlp_bias),
+                "up_proj": Linear(width, inner, bias=shape.mlp_bias),
+                "down_proj": Linear(inner, width, bias=shape.mlp_bias),
+            }
+        )
+
+    def forward(self, hidden: Tensor, mask: Any, rotation: Rotation) -> Tensor:
+        """The next layer's input, (rows, tokens, width)."""
+        normed = self.input_layernorm(hidden)
+        query, key, value = (
+            self.self_attn[name](normed).unflatten(-1, (-1, self.size)).transpose(1, 2)
+            for name in ("q_proj", "k_proj", "v_proj")
+        )
+        rotate(query, rotation)
+        rotate(key, rotation)
+        hidden = hidden + self.self_attn["o_proj"](attend(query, key, value, mask))
+        normed = self.post_attention_layernorm(hidden)
+        gated = self.activation(self.mlp["gate_proj"](normed)) * self.mlp["up_proj"](normed)
+        return hidden + self.mlp["down_proj"](gated)  # type: ignore[no-any-return]
+
+
+class Trunk(nn.Module):
+    """A model without its output layer: embeddings, layers and a last norm."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        is_neox = shape.model_type == "gpt_neox"
+        width = shape.hidden_size
+        layer = NeoXLayer if is_neox else LlamaLayer
+        self.shape = shape
+        self.embedding = Embedding(weight=(shape.vocab_size, width))
+        self.layers = nn.ModuleList(layer(shape) for _ in range(shape.num_hidden_layers))
+        self.norm = LayerNorm(width, shape.layer_norm_eps) if is_neox else RMSNorm(width, shape.rms_norm_eps)
+        self.frequencies: Tensor | None = None
+
+    def place(self, device: torch.device) -> None:
+        """Makes what is no weight, once the weights are there."""
+        shape = self.shape
+        size = int(getattr(shape, "head_dim", shape.hidden_size // shape.num_attention_heads) * shape.rotated)
+        # Made on the processor, as transformers make them: a GPU's powers differ in the last digit.
+        steps = torch.arange(0, size, 2, dtype=torch.float, device="cpu") / size
+        self.frequencies = (1.0 / (shape.rope_theta**steps)).to(device)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Any = None,
+        position_ids: Tensor | None = None,
+        use_cache: bool = False,
+    ) -> SimpleNamespace:
+        """The last hidden states, (rows, tokens, width); `attention_mask` is a finished one, none for causal."""
+        hidden = self.embedding(input_ids)
+        if position_ids is None:
+            position_ids = torch.arange(input_ids.shape[1], device=hidden.device)[None]
+        rotation = self._rotation(position_ids, hidden.dtype)
+        for layer in self.layers:
+            # By its attribute, which FlexLayers puts a compiled one in place of.
+            hidden = layer.forward(hidden, attention_mask, rotation)
+        return SimpleNamespace(last_hidden_state=self.norm(hidden))
+
+    def _rotation(self, positions: Tensor, dtype: torch.dtype) -> Rotation:
+        assert self.frequencies is not None, "place comes first"
+        angles = positions[:, None, :, None].float() * self.frequencies
+        return angles.cos().to(dtype), angles.sin().to(dtype)
+
+
+class CausalModel(nn.Module):
+    """A causal language model with the parts of transformers' interface that RowRunner asks for."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.config = shape
+        self.base_model = Trunk(shape)
+        self.head = Linear(shape.hidden_size, shape.vocab_size, bias=False)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.head.weight.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the weights."""
+        return self.head.weight.dtype
+
+    def shapes_of_weights(self) -> dict[str, tuple[int, ...]]:
+        """What is to be read: the shape of each weight by its name here."""
+        parts = [(name, part) for name, part in self.named_modules() if isinstance(part, Weights)]
+        return {f"{name}.{weight}": shape for name, part in parts for weight, shape in part.shapes.items()}
+
+    def put(self, weights: Mapping[str, Tensor], device: torch.device) -> None:
+        """Takes the weights over, all of them, on the device that they are on."""
+        for name, tensor in weights.items():
+            part, _, weight = name.rpartition(".")
+            setattr(self.get_submodule(part), weight, tensor)
+        self.base_model.place(device)
+
+    def get_output_embeddings(self) -> Linear:
+        """The output layer."""
+        return self.head
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor | None = None, use_cache: bool = False
+    ) -> SimpleNamespace:
+        """Logits of (rows, tokens, words). A mask of padding on the right needs nothing: no token looks there."""
+        return SimpleNamespace(logits=self.head(self.base_model(input_ids).last_hidden_state))
+
+
+# Where a checkpoint keeps what, and what of an old one is no weight.
+PREFIX = {"gpt_neox": "gpt_neox.", "llama": "model."}
+PLACES = {
+    "embed_in.": "embedding.", "embed_tokens.": "embedding.", "final_layer_norm.": "norm.", "norm.": "norm.",
+}  # fmt: skip
+OUTPUT = ("embed_out.weight", "lm_head.weight")
+MADE_ANEW = (".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq")
+
+
+def place_of(name: str, family: str) -> str:
+    """Where the weight of this name goes in a `CausalModel`; "" for what is no weight."""
+    if name.endswith(MADE_ANEW):
+        return ""
+    if name in OUTPUT:
+        return "head.weight"
+    inside = name.removeprefix(PREFIX[family])
+    if inside == name:
+        return name  # fits nowhere
+    return "base_model." + next(
+        (new + inside.removeprefix(old) for old, new in PLACES.items() if inside.startswith(old)), inside
+    )

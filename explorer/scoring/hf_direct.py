@@ -1,0 +1,122 @@
+"""A causal model read straight from its config.json and safetensors, where the engine has its family itself.
+
+Whatever is unusual about a folder (another family, a setting that is not built here, weights that are missing or too
+many, quantized ones) gives None: transformers then loads it, and says what is wrong where something is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+
+from explorer import plain_json
+from explorer.scoring import hf_source
+from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype, device_name
+from explorer.scoring.engine.families import CausalModel, Shape, place_of, read_shape
+from explorer.scoring.engine.rows import RowRunner
+from explorer.scoring.hf_source import Source
+from explorer.scoring.weight_files import weight_files
+from explorer.settings import Settings
+
+READERS = 4  # threads that read weights: one alone waits for the disk, or for the card, half of the time
+
+
+@dataclass(frozen=True, slots=True)
+class DirectModel:
+    """A loaded model that scores packed rows; how texts become tokens is known to who asks it."""
+
+    source: Source
+    runner: RowRunner
+    dtype: str
+
+    @property
+    def row_tokens(self) -> int:
+        """How long a packed row is best made."""
+        return self.runner.row_tokens
+
+    def record(self) -> dict[str, str | int]:
+        """As `HFModel.record`, without what the tokenizer adds: its hash and the window."""
+        return {
+            "model": self.source.name,
+            "revision": self.source.revision,
+            "weights": self.source.weights,
+            "dtype": self.dtype,
+            "device": device_name(self.runner.device),
+            "attention": self.runner.attention,
+            "batches": self.runner.mode,
+            "layers": "lexiscope",
+            "torch": torch.__version__,
+            "transformers": version("transformers"),
+            **({"weights_from": self.source.form} if self.source.form else {}),
+        }
+
+
+def load(source: Source, settings: Settings, device: str = "auto", dtype: str = "auto") -> DirectModel | None:
+    """The model of these files, ready to score, or None where transformers has to load it.
+
+    ModelError where it does not fit into memory. `dtype` auto is float32 on a CPU and bfloat16 on CUDA.
+    """
+    place = choose_device(device)
+    kind = choose_dtype(dtype, place)
+    files = weight_files(source.path)
+    try:
+        shape = read_shape(plain_json.read((source.path / "config.json").read_text("utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    if shape is None or not files:
+        return None
+    check_memory(source.name, hf_source.count_parameters(source.path), kind, place)
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    if kind == "float32":
+        torch.set_float32_matmul_precision("highest")  # no TF32
+    try:
+        model = _read(files, shape, DTYPES[kind], place)
+    except (OSError, SafetensorError, torch.OutOfMemoryError):
+        return None
+    return DirectModel(source, RowRunner(model), kind) if model else None
+
+
+def _read(files: Sequence[Path], shape: Shape, dtype: torch.dtype, device: torch.device) -> CausalModel | None:
+    """The model with its weights in their place, or None where the files hold others than it needs."""
+    model = CausalModel(shape)
+    wanted = model.shapes_of_weights()
+    if shape.tie_word_embeddings:
+        wanted.pop("head.weight")
+    names = [
+        (file, name, place) for file in files for name in _names(file) if (place := place_of(name, shape.model_type))
+    ]
+    if shape.tie_word_embeddings:
+        names = [entry for entry in names if entry[2] != "head.weight"]
+    if sorted(place for *_, place in names) != sorted(wanted):
+        return None
+
+    def read(part: Sequence[tuple[Path, str, str]]) -> dict[str, torch.Tensor]:
+        tensors: dict[str, torch.Tensor] = {}
+        for file in {file for file, *_ in part}:
+            with safe_open(file, "pt", device=str(device)) as opened:
+                tensors |= {place: opened.get_tensor(name).to(dtype) for of, name, place in part if of == file}
+        return tensors
+
+    held: dict[str, Any] = {}
+    with ThreadPoolExecutor(READERS) as pool:
+        for part in pool.map(read, (names[first::READERS] for first in range(READERS))):
+            held |= part
+    if any(tuple(held[place].shape) != wanted[place] for place in wanted):
+        return None
+    if shape.tie_word_embeddings:
+        held["head.weight"] = held["base_model.embedding.weight"]
+    model.put(held, device)
+    return model.eval()
+
+
+def _names(file: Path) -> list[str]:
+    with safe_open(file, "pt") as opened:
+        return list(opened.keys())

@@ -1,0 +1,193 @@
+"""Models of the engine's own families: to the last digit what transformers computes, and None for all else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from explorer import settings as settings_module
+from explorer.errors import ModelError
+from explorer.scoring import hf, hf_direct, hf_reading
+from explorer.scoring.engine import tree
+from explorer.scoring.engine.families import read_shape
+from explorer.scoring.engine.flex import FlexLayers
+from explorer.scoring.engine.rows import RowRunner
+from explorer.scoring.hf_source import Source
+from explorer.settings import ROOT
+
+SMALL = {"vocab_size": 97, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "intermediate_size": 96, "max_position_embeddings": 2048, "bos_token_id": 1, "eos_token_id": 1}  # fmt: skip
+NEOX, LLAMA = transformers.GPTNeoXConfig, transformers.LlamaConfig
+CONFIGS = {
+    "gpt_neox": (NEOX, {}),
+    "gpt_neox, one after the other": (NEOX, {"use_parallel_residual": False}),
+    "gpt_neox, tied, wholly rotated": (NEOX, {"tie_word_embeddings": True, "rotary_pct": 1.0}),
+    "gpt_neox, without biases, another base": (NEOX, {"attention_bias": False, "rotary_emb_base": 500}),
+    "llama": (LLAMA, {}),
+    "llama, shared keys, tied": (LLAMA, {"num_key_value_heads": 2, "tie_word_embeddings": True}),
+    "llama, one key, wide heads": (LLAMA, {"num_key_value_heads": 1, "head_dim": 32, "rope_theta": 1e5}),
+    "llama, biases": (LLAMA, {"attention_bias": True, "mlp_bias": True, "rms_norm_eps": 1e-5}),
+}
+TREE = [[5, 16, 27, 38, 49], [5, 16, 27, 60], [5, 16, 71, 82, 93], [8, 9]]
+
+
+def source_of(folder) -> Source:
+    return Source(str(folder), folder, "", "", None)
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory):
+    return settings_module.read(cache=tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory):
+    """A folder with a model of this name in CONFIGS; weights wide enough for numbers that differ."""
+    made = {}
+
+    def make(name):
+        if name not in made:
+            kind, more = CONFIGS[name]
+            torch.manual_seed(len(name))
+            model = transformers.AutoModelForCausalLM.from_config(kind(**SMALL, **more))
+            for weight in model.parameters():
+                if weight.dim() > 1:
+                    weight.data.normal_(0, 0.3)
+            made[name] = tmp_path_factory.mktemp("model")
+            model.save_pretrained(made[name])
+        return made[name]
+
+    return make
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_number_is_that_of_transformers(folder_of, settings, name, dtype):
+    folder = folder_of(name)
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype)).eval()
+    ours = hf_direct.load(source_of(folder), settings, "cpu", dtype)
+    assert ours is not None and ours.runner.mode == "packed"
+    ids = torch.randint(0, 97, (3, 50), generator=torch.Generator().manual_seed(3))
+    with torch.inference_mode():
+        assert torch.equal(ours.runner.model(ids).logits, theirs(input_ids=ids, use_cache=False).logits)
+    rows = tree.pack(TREE, [1] * len(TREE), 16).rows
+    for one, other in zip(ours.runner.run(rows), RowRunner(theirs).run(rows), strict=True):
+        np.testing.assert_array_equal(one.logprobs, other.logprobs)
+        np.testing.assert_array_equal(one.greedy, other.greedy)
+    assert ours.runner.likeliest([5, 16], 3) == RowRunner(theirs).likeliest([5, 16], 3)
+
+
+@pytest.mark.parametrize("name", ["gpt_neox", "llama, shared keys, tied"])
+def test_long_rows_are_scored_the_same_by_block_masks(folder_of, settings, name):
+    runner = hf_direct.load(source_of(folder_of(name)), settings, "cpu", "float32").runner
+    draw = np.random.default_rng(3)
+    trunk = draw.integers(3, 90, 150).tolist()
+    sequences = [trunk[:cut] + draw.integers(3, 90, 40).tolist() for cut in range(0, 150, 10)]
+    rows = tree.pack(sequences, [1] * len(sequences), 10_000).rows
+    expected = runner.run(rows)
+    runner.flex = FlexLayers(runner.model, runner.config, backend="eager")
+    for one, other in zip(runner.run(rows), expected, strict=True):
+        np.testing.assert_allclose(one.logprobs, other.logprobs, atol=1e-4)
+
+
+def test_a_checkpoint_of_old_has_other_names_and_tables_that_are_no_weights(folder_of, settings, tmp_path):
+    shutil.copytree(folder_of("gpt_neox"), tmp_path, dirs_exist_ok=True)
+    weights = load_file(tmp_path / "model.safetensors")
+    output = "lm_head.weight" if "lm_head.weight" in weights else "embed_out.weight"
+    for name in ("lm_head.weight", "embed_out.weight"):
+        held = {**weights, name: weights[output]}
+        if name != output:
+            del held[output]
+        held["gpt_neox.layers.0.attention.bias"] = torch.ones(1, 1, 8, 8)
+        held["gpt_neox.layers.0.attention.rotary_emb.inv_freq"] = torch.ones(8)
+        save_file(held, tmp_path / "model.safetensors", metadata={"format": "pt"})
+        config = json.loads((tmp_path / "config.json").read_text())
+        config.pop("rope_parameters", None)
+        config |= {"rotary_pct": 0.25, "rotary_emb_base": 10_000, "torch_dtype": "float16"}
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        ours = hf_direct.load(source_of(tmp_path), settings, "cpu", "float32")
+        theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32).eval()
+        ids = torch.tensor([[3, 4, 5]])
+        with torch.inference_mode():
+            assert torch.equal(ours.runner.model(ids).logits, theirs(input_ids=ids).logits)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model_type": "gpt2"},
+        {"model_type": None},
+        {"architectures": ["LlamaForSequenceClassification"]},
+        {"architectures": None},
+        {"hidden_act": "gelu_new"},
+        {"rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4, "factor": 8.0}},
+        {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5}},
+        {"rope_scaling": {"type": "linear", "factor": 2.0}},
+        {"quantization_config": {"quant_method": "gptq"}},
+        {"sliding_window": 8},
+        {"a_setting_of_tomorrow": 1},
+        {"num_hidden_layers": 3},
+        {"num_hidden_layers": 1},
+        {"intermediate_size": 95},
+    ],
+)
+def test_whatever_is_unusual_is_left_to_transformers(folder_of, settings, tmp_path, change):
+    shutil.copytree(folder_of("llama"), tmp_path, dirs_exist_ok=True)
+    assert hf_direct.load(source_of(tmp_path), settings, "cpu") is not None
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | change))
+    assert hf_direct.load(source_of(tmp_path), settings, "cpu") is None
+
+
+def test_a_config_that_is_none_and_weights_that_are_cut_short(folder_of, settings, tmp_path):
+    shutil.copytree(folder_of("llama"), tmp_path, dirs_exist_ok=True)
+    whole = (tmp_path / "model.safetensors").read_bytes()
+    (tmp_path / "model.safetensors").write_bytes(whole[:-100])
+    with pytest.raises(ModelError, match="cut short"):
+        hf_direct.load(source_of(tmp_path), settings, "cpu")
+    (tmp_path / "config.json").write_text("{")
+    assert hf_direct.load(source_of(tmp_path), settings, "cpu") is None
+    assert read_shape([]) is None
+
+
+def test_the_record_says_what_a_model_loaded_by_transformers_says_and_whose_layers_they_are(tiny_folders, settings):
+    folder = tiny_folders("gpt_neox")
+    theirs = hf.load(str(folder), settings, device="cpu").record()
+    ours = hf_direct.load(source_of(folder), settings, "cpu").record()
+    assert ours.pop("layers") == "lexiscope"
+    assert ours == {name: theirs[name] for name in ours} | {"weights": ""}
+    assert set(theirs) - set(ours) == {"tokenizer", "window"}
+
+
+def test_a_tokenizer_of_a_bigger_model_is_refused_before_any_weights_are_read(tiny_folders, tmp_path):
+    shutil.copytree(tiny_folders("gpt_neox"), tmp_path, dirs_exist_ok=True)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"vocab_size": 50}))
+    with pytest.raises(ModelError, match="belongs to another model"):
+        hf_reading.read(source_of(tmp_path))
+
+
+def test_neither_transformers_nor_a_compiler_is_imported(folder_of, tmp_path):
+    program = f"""
+import sys
+from pathlib import Path
+from explorer import settings
+from explorer.scoring import hf_direct
+from explorer.scoring.engine import tree
+from explorer.scoring.hf_source import Source
+folder = Path({str(folder_of("gpt_neox"))!r})
+model = hf_direct.load(Source("x", folder, "", "", None), settings.read(cache={str(tmp_path)!r}), "cpu", "float32")
+model.runner.run(tree.pack({TREE}, [1] * 4, 16).rows)
+model.record()
+print([name for name in ("transformers", "torch._dynamo", "sympy") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
