@@ -69,6 +69,16 @@ class TokenizerFacts:
         return cls(description, letter, tokenizer.bos_token_id, tokenizer.eos_token_id)
 
 
+# Here and not beside what reads it: whoever is sent one must not need transformers to unpack it.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a model reads texts, known before it is loaded; `words` as `hf_load.words_of`."""
+
+    tokenizer: TokenizerFacts
+    window: int
+    words: int
+
+
 class DescribedTokenizer:
     """A tokenizer made of these facts, as far as `TextEncoder` asks it."""
 

@@ -52,7 +52,7 @@ class DirectModel:
             "attention": self.runner.attention,
             "batches": self.runner.mode,
             "layers": "lexiscope",
-            "torch": torch.__version__,
+            "torch": str(torch.__version__),
             "transformers": version("transformers"),
             **({"weights_from": self.source.form} if self.source.form else {}),
         }

@@ -98,7 +98,8 @@ def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str |
         "device": device_name(loaded.model.device),
         **how,
         "window": loaded.window,
-        "torch": torch.__version__,
+        # A plain text: of its own kind it would have the process that reads the record import PyTorch, in 5 seconds.
+        "torch": str(torch.__version__),
         "transformers": transformers.__version__,
         **({"weights_from": loaded.source.form} if loaded.source.form else {}),
         **({"quantized": quantized} if quantized else {}),

@@ -6,27 +6,17 @@ Nothing here imports PyTorch, so that a process that only wants to encode has tr
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import transformers
 
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind
-from explorer.scoring.encode import TokenizerFacts
+from explorer.scoring.encode import Reading, TokenizerFacts
 from explorer.scoring.hf_source import Source
 
 UNLIMITED = 1 << 20  # tokens, for models without a window
 TRIED = 1_000  # tokens that a model may lack and that are written out
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a model reads texts, known before it is loaded; `words` as `hf_load.words_of`."""
-
-    tokenizer: TokenizerFacts
-    window: int
-    words: int
 
 
 def read(source: Source) -> Reading:

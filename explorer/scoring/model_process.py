@@ -30,8 +30,7 @@ from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowScores
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
-    from explorer.scoring.encode import Pair
-    from explorer.scoring.hf_reading import Reading
+    from explorer.scoring.encode import Pair, Reading
     from explorer.scoring.hf_source import Source
     from explorer.scoring.model import Encoding
     from explorer.scoring.policy import Bos, Split

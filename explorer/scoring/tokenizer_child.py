@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from explorer.scoring.child import describe_failure
 
 if TYPE_CHECKING:
-    from explorer.scoring.hf_reading import Reading
+    from explorer.scoring.encode import Reading
     from explorer.scoring.hf_source import Source
 
 HIDDEN = "torch"

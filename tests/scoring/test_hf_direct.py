@@ -165,6 +165,8 @@ def test_the_record_says_what_a_model_loaded_by_transformers_says_and_whose_laye
     assert ours.pop("layers") == "lexiscope"
     assert ours == {name: theirs[name] for name in ours} | {"weights": ""}
     assert set(theirs) - set(ours) == {"tokenizer", "window"}
+    # Whoever is sent a record must not need PyTorch to read it.
+    assert {type(value) for record in (ours, theirs) for value in record.values()} == {str, int}
 
 
 def test_a_tokenizer_of_a_bigger_model_is_refused_before_any_weights_are_read(tiny_folders, tmp_path):
@@ -191,3 +193,22 @@ print([name for name in ("transformers", "torch._dynamo", "sympy") if name in sy
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_process_that_asks_needs_neither_torch_nor_transformers(tiny_folders, tmp_path):
+    folder = tiny_folders("gpt_neox")
+    program = f"""
+import sys
+from explorer import settings
+from explorer.scoring import hf_source, model_process
+process = model_process.ModelProcess()
+read = settings.read(cache={str(tmp_path)!r})
+process.load(hf_source.locate({str(folder)!r}, read), read, "float32", "cpu")
+process.wait_for_tokenizer()
+assert process.encode("", "The cat sat.", "auto", "offsets").ids
+assert process.record()["layers"] == "lexiscope" and process.record()["tokenizer"]
+process.close()
+print([name for name in ("torch", "transformers") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]", done.stderr

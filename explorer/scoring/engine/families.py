@@ -44,7 +44,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
 HEADS = {"gpt_neox": "GPTNeoXForCausalLM", "llama": "LlamaForCausalLM"}
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {"gelu": functional.gelu, "silu": functional.silu}
 
-Rotation = tuple[Tensor, Tensor]  # cosines and sines, (rows, 1, tokens, half of the rotated width) each
+Rotation = tuple[Tensor, Tensor]  # cosines and sines, (rows, tokens, half of the rotated width) each
 
 
 class Shape(SimpleNamespace):
@@ -85,8 +85,8 @@ def read_shape(config: Any) -> Shape | None:
 
 
 def rotate(heads: Tensor, rotation: Rotation) -> None:
-    """Turns pairs of numbers of each head, (rows, heads, tokens, rotated width), by the token's place; in its place."""
-    cosine, sine = rotation
+    """Turns pairs of numbers of heads, (rows, tokens, ..., rotated width), by the token's place; where they stand."""
+    cosine, sine = (each.view(*each.shape[:2], *(1,) * (heads.dim() - 3), -1) for each in rotation)
     first, second = heads.chunk(2, dim=-1)
     turned = first * cosine - second * sine
     second.copy_(second * cosine + first * sine)
@@ -197,11 +197,10 @@ class NeoXLayer(nn.Module):
     def forward(self, hidden: Tensor, mask: Any, rotation: Rotation) -> Tensor:
         """The next layer's input, (rows, tokens, width)."""
         projected = self.attention["query_key_value"](self.input_layernorm(hidden))
-        # Each head has its query, key and value side by side.
-        heads = projected.unflatten(-1, (self.heads, 3, -1)).permute(3, 0, 2, 1, 4)
-        query, key, value = heads.unbind(0)
-        rotate(query[..., : self.rotated], rotation)
-        rotate(key[..., : self.rotated], rotation)
+        # Each head has its query, key and value side by side; the first two are rotated at once.
+        heads = projected.unflatten(-1, (self.heads, 3, -1))
+        rotate(heads[..., :2, : self.rotated], rotation)
+        query, key, value = heads.permute(3, 0, 2, 1, 4).unbind(0)
         attended = self.attention["dense"](attend(query, key, value, mask))
         if self.beside:
             return self._feed(self.post_attention_layernorm(hidden)) + attended + hidden
@@ -243,12 +242,12 @@ class LlamaLayer(nn.Module):
         """The next layer's input, (rows, tokens, width)."""
         normed = self.input_layernorm(hidden)
         query, key, value = (
-            self.self_attn[name](normed).unflatten(-1, (-1, self.size)).transpose(1, 2)
-            for name in ("q_proj", "k_proj", "v_proj")
+            self.self_attn[name](normed).unflatten(-1, (-1, self.size)) for name in ("q_proj", "k_proj", "v_proj")
         )
         rotate(query, rotation)
         rotate(key, rotation)
-        hidden = hidden + self.self_attn["o_proj"](attend(query, key, value, mask))
+        attended = attend(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2), mask)
+        hidden = hidden + self.self_attn["o_proj"](attended)
         normed = self.post_attention_layernorm(hidden)
         gated = self.activation(self.mlp["gate_proj"](normed)) * self.mlp["up_proj"](normed)
         return hidden + self.mlp["down_proj"](gated)  # type: ignore[no-any-return]
@@ -288,6 +287,10 @@ class Trunk(nn.Module):
         if position_ids is None:
             position_ids = torch.arange(input_ids.shape[1], device=hidden.device)[None]
         rotation = self._rotation(position_ids, hidden.dtype)
+        if isinstance(attention_mask, Tensor) and attention_mask.dtype == torch.bool:
+            # What each layer's attention would otherwise make of it anew.
+            additive = torch.zeros(attention_mask.shape, dtype=hidden.dtype, device=hidden.device)
+            attention_mask = additive.masked_fill_(~attention_mask, -torch.inf)
         for layer in self.layers:
             # By its attribute, which FlexLayers puts a compiled one in place of.
             hidden = layer.forward(hidden, attention_mask, rotation)
@@ -295,7 +298,7 @@ class Trunk(nn.Module):
 
     def _rotation(self, positions: Tensor, dtype: torch.dtype) -> Rotation:
         assert self.frequencies is not None, "place comes first"
-        angles = positions[:, None, :, None].float() * self.frequencies
+        angles = positions[:, :, None].float() * self.frequencies
         return angles.cos().to(dtype), angles.sin().to(dtype)
 
 
