@@ -27,7 +27,7 @@ NARROW, WIDE = frozenset(" ijlft.,:;'|!()[]-·I1r"), frozenset("mwMW%@—")  # l
 
 def leave_space(figure: go.Figure) -> go.Figure:
     """The figure with margins for the labels and titles of its axes and for its legend; wider ones stay."""
-    layout, traces = _parts(figure)
+    layout, traces = parts(figure)
     margin = layout.get("margin", {})
     needed = {"l": _left(layout, traces), "b": _under(layout), "t": OVER if _has_legend(layout, traces) else 0}
     if any(space > margin.get(side, 0) for side, space in needed.items()):
@@ -35,7 +35,7 @@ def leave_space(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def _parts(figure: go.Figure) -> tuple[Part, Sequence[Part]]:
+def parts(figure: go.Figure) -> tuple[Part, Sequence[Part]]:
     """Layout and traces as plain dictionaries: to ask the figure's own objects for all this takes ten times as long."""
     try:
         return figure._layout, figure._data

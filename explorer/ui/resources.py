@@ -7,6 +7,7 @@ import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
@@ -152,6 +153,24 @@ def _shared(question: tuple[str, str], arguments: tuple[Any, ...], chosen: Setti
     module, name = question
     ask: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return ask(_store(chosen, generation), *arguments)
+
+
+def drawn(draw: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """The figure that `draw` makes of stored numbers, remembered: to build it takes longer than all else on a page.
+
+    Visitors share it, so nobody changes it.
+    """
+    return _drawn((draw.__module__, draw.__name__), arguments, tuple(sorted(named.items())))
+
+
+def _name_of(function: FunctionType) -> tuple[str, str]:
+    return function.__module__, function.__qualname__
+
+
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={FunctionType: _name_of})
+def _drawn(draw: tuple[str, str], arguments: tuple[Any, ...], named: tuple[tuple[str, Any], ...]) -> Any:
+    module, name = draw
+    return getattr(importlib.import_module(module), name)(*arguments, **dict(named))
 
 
 def style() -> str:

@@ -18,7 +18,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.errors import ExplorerError
-from explorer.figures.space import leave_space
+from explorer.figures.on_screen import on_screen
 from explorer.ui import histograms, unasked_servers
 from explorer.ui.columns import Write, as_shown, is_link, title_of, writers
 from explorer.ui.plain_text import plain as plain  # "show.plain" on every page
@@ -137,6 +137,15 @@ def is_open(fold: Any) -> bool:
     return bool(fold.open)
 
 
+@st.fragment
+def menu(title: str, key: str, draw: Callable[[], None]) -> None:
+    """A menu of downloads: its buttons are drawn when a reader opens it, and then without the rest of the page."""
+    opened = st.popover(title, icon=":material/download:", type="tertiary", key=key, on_change="rerun")
+    if is_open(opened):
+        with opened:
+            draw()
+
+
 def escaped(text: str) -> str:
     """The text for the inside of an element of HTML."""
     return html.escape(text)
@@ -166,8 +175,8 @@ def chart(
     key = key and re.sub(r"[^\w:.,+/-]+", "-", key)  # names of models may be anything, and keys become HTML ids
     name = key or _slug(alt)[:40]
     picked = st.plotly_chart(
-        leave_space(figure),
-        theme="streamlit",
+        on_screen(figure, picks=on_select != "ignore"),
+        theme=None,
         key=key,
         alt=alt,
         on_select=on_select,
@@ -248,9 +257,12 @@ def save(
     text = named.caption(caption or name, n)
     titles = _titles(columns) if columns else None
     cells = writers(frame, columns) if columns else None
-    with st.popover("Download table", icon=":material/download:", type="tertiary", key=f"save:{name}"):
+
+    def draw() -> None:
         for format in TABLE_FORMATS:
             _offer_table(frame, name, format, named, text, titles, cells)
+
+    menu("Download table", f"save:{name}", draw)
 
 
 def shortened(frame: pd.DataFrame) -> pd.DataFrame:
@@ -275,12 +287,12 @@ def _shorten(value: Any) -> Any:
 
 
 def _offer_figure(figure: Figure, name: str, named: About, alt: str, n: int | None) -> None:
-    from explorer.figures import images
-
     text = named.caption(alt, n)
-    with st.popover("Download figure", icon=":material/download:", type="tertiary", key=f"figure:{name}"):
-        available = images.available()
-        for format, title in available.items():
+
+    def draw() -> None:
+        from explorer.figures import images  # with Chromium's driver, for those who download
+
+        for format, title in images.available().items():
             st.download_button(
                 title,
                 _making(images.render, figure, format, text),
@@ -292,6 +304,8 @@ def _offer_figure(figure: Figure, name: str, named: About, alt: str, n: int | No
             )
         if reason := images.lacking():
             note(reason)
+
+    menu("Download figure", f"figure:{name}", draw)
 
 
 def _offer_table(

@@ -15,6 +15,7 @@ from explorer.results import store
 from explorer.rows.builders import instance_row, measure_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
+from explorer.ui import resources
 from explorer.ui.dossier import dossier, dossier_swaps, picture
 from explorer.ui.dossier.dossier_popularity import popularity_in_words
 from explorer.ui.layout import Chosen
@@ -89,7 +90,7 @@ def test_priming_is_drawn_from_the_baseline_on(numbers):
 
 def test_margins_that_agree_are_drawn_once(everything, first, monkeypatch):
     monkeypatch.setenv("EXPLORER_CACHE", str(everything))
-    held = dossier.gather(first, None)
+    held = resources.ask_shared(dossier.gather, first, None)
     assert len(held.of(("accuracy", "popularity", "perturbation")).runs) == 4  # three of one model, one of another
     colors = {"Gemma 3 270M": "#000000", "SmolLM2 135M Instruct": "#ffffff"}
     row = picture.draw_verdicts(held, colors, Chosen(MODEL, "starter_pairs"))

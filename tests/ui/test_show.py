@@ -97,6 +97,39 @@ def test_nothing_is_drawn_or_written_before_somebody_asks(monkeypatch):
     assert {"HTML", "JSON", "CSV", "Parquet", "LaTeX"} <= set(labels)
 
 
+@pytest.mark.parametrize(("opened", "labels"), [("", []), ("figure:dots", ["HTML", "JSON"]), ("save:numbers", ["CSV"])])
+def test_what_downloads_offer_is_made_when_the_menu_is_opened(monkeypatch, opened, labels):
+    monkeypatch.setattr(show, "is_open", lambda menu: menu.open)
+    app = AppTest.from_function(page_with_a_figure_and_a_table)
+    if opened:
+        app.session_state[opened] = True
+    app.run()
+    assert not app.exception
+    offered = {button.label for button in app.get("download_button")}
+    assert offered >= set(labels) and bool(offered) == bool(labels)
+    assert ("CSV" in offered) == (opened == "save:numbers")
+
+
+def build(rows, name, write=str):
+    built.append(name)
+    return write(len(rows))
+
+
+built: list[str] = []
+
+
+def test_a_figure_of_the_same_numbers_is_built_once():
+    from explorer.ui import resources
+
+    built.clear()
+    rows = pd.DataFrame({"a": [1, 2]})
+    for _ in range(2):
+        assert resources.drawn(build, rows.copy(), "first", write=repr) == "2"
+    resources.drawn(build, rows, "second")
+    resources.drawn(build, rows.assign(a=[1, 3]), "third")
+    assert built == ["first", "second", "third"]
+
+
 def page_with_folds():
     import pandas as pd
 

@@ -10,7 +10,7 @@ import pandas as pd
 from explorer import numbers
 from explorer.figures import theme
 from explorer.studies.calibration.doses import Response
-from explorer.ui import layout, run_names, show
+from explorer.ui import layout, resources, run_names, show
 from explorer.ui.calibration.figure_doses import dose_curves
 from explorer.ui.columns import count_column, name_column, number_column, share_column
 
@@ -60,7 +60,10 @@ def draw_curves(
     """The responses over doses as a figure, and as a folded table beneath."""
     n = sum(response.n for _, responses in lines for response in responses)
     show.chart(
-        dose_curves(lines, response=response, chance=chance, is_share=is_share, colors=colors), key=key, alt=alt, n=n
+        resources.drawn(dose_curves, lines, response=response, chance=chance, is_share=is_share, colors=colors),
+        key=key,
+        alt=alt,
+        n=n,
     )
     value = share_column if is_share else number_column
     rows = [{**asdict(response), "name": name} for name, responses in lines for response in responses]

@@ -62,9 +62,12 @@ def _present(benchmark: Benchmark) -> None:
     facts += [benchmark.note] if benchmark.note else []
     show.note(". ".join(fact.rstrip(".") for fact in facts) + ".")
     if loaded.left_out:
-        with st.expander("Rows left out"):
+
+        def draw() -> None:
             rows = pd.DataFrame([{"where": row.where, "reason": row.reason} for row in loaded.left_out])
             show.table(rows, f"left out of {benchmark.name}", columns={"where": "Where", "reason": "Why"})
+
+        show.folded("Rows left out", "left-out", draw)
     sample = next(iter(listing.by_id.values()))
     show.section("For example")
     st.html(f'<p class="lx-sentence">{html.escape(instance_list.summary(sample, 240))}</p>')

@@ -10,7 +10,6 @@ import streamlit as st
 
 from explorer.records import Instance
 from explorer.results import queries_dossier
-from explorer.scoring import suites
 from explorer.studies import STUDIES, study
 from explorer.ui import resources, show
 from explorer.ui.dossier import (
@@ -22,7 +21,7 @@ from explorer.ui.dossier import (
     dossier_verdicts,
     picture,
 )
-from explorer.ui.dossier.dossier_rows import DossierRows
+from explorer.ui.dossier.dossier_rows import DossierRows, gather
 from explorer.ui.layout import Chosen
 
 NUMBERS = "dossier:numbers"  # whether the tables are open
@@ -52,7 +51,7 @@ SECTIONS = (
 
 def draw_dossier(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None = None) -> None:
     """The dossier of an instance; `instance` is none where its text is not on this machine."""
-    dossier = gather(instance_id, instance)
+    dossier = resources.ask_shared(gather, instance_id, instance)
     st.header("What the stored runs say about this instance", anchor=False)
     show.about("dossier", benchmark=chosen.benchmark, n=1)
     if dossier.runs.empty:
@@ -61,7 +60,7 @@ def draw_dossier(instance_id: str, kind: str, chosen: Chosen, instance: Instance
         return
     warn_of_other_texts(dossier)
     with show.lens("The picture"):
-        picture.draw_picture(dossier, chosen)
+        picture.draw_picture(instance_id, instance, chosen)
     models = dossier.runs["model"].nunique()
     runs = "1 stored run" if len(dossier.runs) == 1 else f"{len(dossier.runs):,} stored runs"
     numbers = st.expander(
@@ -81,26 +80,6 @@ def draw_numbers(dossier: DossierRows, chosen: Chosen) -> None:
             st.subheader(section.title, anchor=False)
             with show.lens(f"“{section.title}”"):
                 section.draw(of_section, chosen)
-
-
-def gather(instance_id: str, instance: Instance | None) -> DossierRows:
-    """What the database holds about an instance; checkpoints have a page of their own, Trajectories."""
-    runs = resources.ask_store(queries_dossier.runs, instance_id)
-    on_the_way = set(runs.loc[runs["model"].map(suites.is_checkpoint).astype(bool), "run_id"])
-    if len(on_the_way) == runs["run_id"].nunique():
-        on_the_way = set()
-
-    def without(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame[~frame["run_id"].isin(on_the_way)] if on_the_way else frame
-
-    return DossierRows(
-        instance_id,
-        instance,
-        runs=without(runs),
-        measures=without(resources.ask_store(queries_dossier.measures, instance_id)),
-        swaps=without(resources.ask_store(queries_dossier.swaps, instance_id)),
-        answers=without(resources.ask_store(queries_dossier.answers, instance_id)),
-    )
 
 
 def warn_of_other_texts(dossier: DossierRows) -> None:

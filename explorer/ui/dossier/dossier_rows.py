@@ -10,7 +10,10 @@ from typing import Any
 import pandas as pd
 
 from explorer.records import Instance
+from explorer.results import queries_dossier
+from explorer.results.store import Store
 from explorer.runs import imported
+from explorer.scoring import suites
 from explorer.ui import layout, scored_options
 
 
@@ -88,6 +91,29 @@ class DossierRows:
         for name, wish in factors.items():
             rows = rows[rows[name].isna() if wish is None else rows[name] == wish]
         return rows
+
+
+def gather(store: Store, instance_id: str, instance: Instance | None) -> DossierRows:
+    """What the database holds about an instance; checkpoints have a page of their own, Trajectories.
+
+    For `resources.ask_shared`, which remembers it.
+    """
+    runs = queries_dossier.runs(store, instance_id)
+    on_the_way = set(runs.loc[runs["model"].map(suites.is_checkpoint).astype(bool), "run_id"])
+    if len(on_the_way) == runs["run_id"].nunique():
+        on_the_way = set()
+
+    def without(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[~frame["run_id"].isin(on_the_way)] if on_the_way else frame
+
+    return DossierRows(
+        instance_id,
+        instance,
+        runs=without(runs),
+        measures=without(queries_dossier.measures(store, instance_id)),
+        swaps=without(queries_dossier.swaps(store, instance_id)),
+        answers=without(queries_dossier.answers(store, instance_id)),
+    )
 
 
 def run_columns(run: DossierRun) -> dict[str, Any]:

@@ -14,13 +14,15 @@ import streamlit as st
 from explorer import display
 from explorer.figures import theme
 from explorer.figures.models import model_colors
+from explorer.figures.on_screen import on_screen
 from explorer.figures.small import Curve, Dot, small_curves, small_dots
-from explorer.figures.space import leave_space
+from explorer.records import Instance
+from explorer.results.store import Store
 from explorer.scoring import catalog
-from explorer.ui import layout, show
+from explorer.ui import layout, resources, show
 from explorer.ui.dossier import dossier_memory, dossier_priming, dossier_swaps
 from explorer.ui.dossier.dossier_popularity import popularity_in_words
-from explorer.ui.dossier.dossier_rows import DossierRows, DossierRun, run_columns
+from explorer.ui.dossier.dossier_rows import DossierRows, DossierRun, gather, run_columns
 from explorer.ui.layout import Chosen
 from explorer.ui.scored_options import verdict_of
 
@@ -48,17 +50,32 @@ class Row:
     choices: Mapping[str, str] = field(default_factory=dict)
 
 
-def draw_picture(dossier: DossierRows, chosen: Chosen) -> None:
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The models' colors, and the rows."""
+
+    colors: Mapping[str, str]
+    rows: tuple[Row, ...]
+
+
+def draw_picture(instance_id: str, instance: Instance | None, chosen: Chosen) -> None:
     """The models' key once, then a row for each study that says something."""
+    picture = resources.ask_shared(picture_of, instance_id, instance, chosen)
+    show.model_key(picture.colors)
+    with st.container(key="dossier"):
+        for row in picture.rows:
+            _draw_row(row)
+
+
+def picture_of(_: Store, instance_id: str, instance: Instance | None, chosen: Chosen) -> Picture:
+    """The picture of what is stored about an instance; for `resources.ask_shared`, which remembers it."""
+    dossier = resources.ask_shared(gather, instance_id, instance)
     runs = sorted(dossier.run_list(), key=lambda run: _model_order(run.model, chosen))
     dossier = dataclasses.replace(dossier, runs=pd.DataFrame(runs, columns=dossier.runs.columns))
     models = list(dict.fromkeys(_model(run) for run in runs))
     colors = dict(zip(models, model_colors(models), strict=True))
-    show.model_key(colors)
-    with st.container(key="dossier"):
-        for make in ROWS:
-            if row := make(dossier, colors, chosen):
-                _draw_row(row)
+    rows = (make(dossier, colors, chosen) for make in ROWS)
+    return Picture(colors, tuple(row for row in rows if row))
 
 
 def _model_order(model: str, chosen: Chosen) -> tuple[bool, int]:
@@ -78,7 +95,8 @@ def _draw_row(row: Row) -> None:
     with picture:
         if row.figure is not None:
             st.plotly_chart(
-                leave_space(row.figure),
+                on_screen(row.figure),
+                theme=None,
                 key=f"dossier {row.title}",
                 alt=row.sentence,
                 config={"displayModeBar": False},

@@ -53,7 +53,7 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     titled = pairs.assign(first=pairs["first"].map(gathered.name), second=pairs["second"].map(gathered.name))
     show.says(strongest(titled, within=within, allowed=controls))
     answer = show.chart(
-        correlation_matrix(titled, [gathered.name(name) for name in names]),
+        resources.drawn(correlation_matrix, titled, [gathered.name(name) for name in names]),
         key=f"correlations:{chosen.model}:{chosen.benchmark}:{way}:{len(controls)}",
         n=correlated.n,
         alt=f"Spearman correlations of {len(names)} measures, {way.lower()}",

@@ -11,7 +11,7 @@ from explorer.results.measures import MEASURES
 from explorer.stats.between_groups import GroupDifference, between_groups
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import drawn_from_enough
-from explorer.ui import instances_behind, layout, links, show
+from explorer.ui import instances_behind, layout, links, resources, show
 from explorer.ui.columns import count_column, group_column, link_column, number_column
 from explorer.ui.findings.measure_table import Gathered
 from explorer.ui.layout import Chosen
@@ -45,7 +45,7 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
     test = between_groups(table[name], table[BY[by]])
     show.says(_in_words(groups, test, name, by))
     answer = show.chart(
-        group_means(groups, title=gathered.title(name), overall=float(table[name].mean())),
+        resources.drawn(group_means, groups, title=gathered.title(name), overall=float(table[name].mean())),
         key=f"group_means:{chosen.model}:{chosen.benchmark}:{name}:{by}",
         n=len(table),
         alt=f"{MEASURES[name].title} of each {by}, with its interval",

@@ -54,7 +54,7 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
     table = review.completions(run_id) if review.keeps_completions(run_id) else None
     show.says(*conclusions.of_run(run_id), baselines.in_words(table, source) if table is not None else "")
     answer = show.chart(
-        replication_curves(of_source, run.SETTINGS, accuracy),
+        resources.drawn(replication_curves, of_source, run.SETTINGS, accuracy),
         key=f"icl_over_k:{run_id}:{source}",
         alt="Share of test items that the model completes as in the data set, and accuracy of labels, over the number "
         "of demonstrations",
@@ -150,7 +150,8 @@ def _skipped(run_id: str) -> None:
     skipped = resources.ask_store(icl_queries.findings, run_id, declared.SKIPPED_K.name, "")
     if skipped.empty:
         return
-    with st.expander(f"{len(skipped)} numbers of demonstrations were not asked"):
+
+    def draw() -> None:
         show.table(
             skipped.assign(
                 part=[GROUPS.get(name, name) for name in skipped["grp"]],
@@ -159,6 +160,8 @@ def _skipped(run_id: str) -> None:
             f"skipped k {run_id}",
             columns={"part": "Of", "setting": "Setting", "k": "k", "value": "Largest that fits", "reason": "Why"},
         )
+
+    show.folded(f"{len(skipped)} numbers of demonstrations were not asked", f"skipped:{run_id}", draw)
 
 
 def _correlations(run_id: str, source: str, benchmark: str, shares: pd.DataFrame, accuracy: pd.DataFrame) -> None:
@@ -172,7 +175,7 @@ def _correlations(run_id: str, source: str, benchmark: str, shares: pd.DataFrame
     if len(known):
         show.says(correlations_in_words(correlations))
         show.chart(
-            memorization_against_performance(known, run.SETTINGS, _panel_titles(correlations)),
+            resources.drawn(memorization_against_performance, known, run.SETTINGS, _panel_titles(correlations)),
             key="icl_against",
             alt="Share memorized against accuracy of labels, a dot for each number of demonstrations",
         )
@@ -265,7 +268,7 @@ def _memorized(run_id: str, source: str) -> None:
     show.says(_gaps_in_words(plotted))
     if len(plotted):
         show.chart(
-            gaps_over_k(plotted, run.SETTINGS), key="icl_gaps",
+            resources.drawn(gaps_over_k, plotted, run.SETTINGS), key="icl_gaps",
             alt="Accuracy of memorized items less that of the others over the number of demonstrations",
         )  # fmt: skip
     if few.any():
@@ -328,7 +331,8 @@ def _labels(run_id: str, source: str) -> None:
     shares = shares[(shares["condition"] == source) & (shares["grp"] != "overall")]
     if shares["grp"].nunique() < 2:
         return
-    with st.expander("Label by label"):
+
+    def draw() -> None:
         show.table(
             shares.assign(name=shares["setting"].map(run.SETTINGS)),
             f"replication by label {run_id}",
@@ -338,6 +342,8 @@ def _labels(run_id: str, source: str) -> None:
                 "high": share_column("to"), "n": count_column("Items"),
             },
         )  # fmt: skip
+
+    show.folded("Label by label", f"labels:{run_id}", draw)
 
 
 def _agreement(run_id: str) -> None:

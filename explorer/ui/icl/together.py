@@ -63,7 +63,7 @@ def draw_icl_together(chosen: Chosen) -> bool:
         across, title = [PERFORMANCE, f"memorization: {BOTH}"], "Share"
     rows = rows.reset_index(drop=True)
     show.chart(
-        panels(rows, colors, down=down, across=across, title=title),
+        resources.drawn(panels, rows, colors, down=down, across=across, title=title),
         key=f"icl_together:{chosen.model}:{picture}",
         alt=f"{PICTURES[picture]} over the number of demonstrations, all data sets together",
     )

@@ -262,7 +262,7 @@ def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
     show.says(_best_of(classified), BY_DEFINITION if is_pair else SHARED if classified["decides"].any() else "")
     if len(classified):
         show.chart(
-            areas(classified), key=f"memorization_areas:{kind}",
+            resources.drawn(areas, classified), key=f"memorization_areas:{kind}",
             alt="Area under the ROC curve of a classifier of right answers by each score, with its interval",
         )  # fmt: skip
     columns = {
@@ -324,7 +324,8 @@ def low_high(run_id: str, group: str, chosen: Chosen) -> None:
     show.says(_halves_in_words(known), BY_DEFINITION if is_pair else "")
     if len(known):
         show.chart(
-            dumbbells(
+            resources.drawn(
+                dumbbells,
                 known,
                 {"low": "low half", "high": "high half"},
                 "Accuracy: ○ low half, ● high half",
@@ -457,7 +458,11 @@ def _roc(findings: pd.DataFrame, kind: str) -> None:
         if roc.get("false_positive"):
             curves[_title(row["setting"])] = (roc["false_positive"], roc["true_positive"], row["value"])
     if curves:
-        show.chart(roc_curves(curves), key="memorization_roc", alt="ROC curves of out-of-fold scores, a line an attack")
+        show.chart(
+            resources.drawn(roc_curves, curves),
+            key="memorization_roc",
+            alt="ROC curves of out-of-fold scores, a line an attack",
+        )
 
 
 def _coefficients(findings: pd.DataFrame) -> None:

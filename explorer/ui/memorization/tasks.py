@@ -39,7 +39,7 @@ def draw_memorization_tasks(model: str) -> bool:
     ).sort_values("place", kind="stable")  # fmt: skip
     show.says(in_words(rows))
     show.chart(
-        bars_by_task(rows, list(FIELDS.values())),
+        resources.drawn(bars_by_task, rows, list(FIELDS.values())),
         key=f"memorization_tasks:{model}",
         alt="Macro-F1 of right answers from each score of memorization, task by task, with the line of the dummy",
     )

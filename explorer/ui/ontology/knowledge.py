@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from explorer.ui import instances_behind, show
+from explorer.ui import instances_behind, resources, show
 from explorer.ui.columns import count_column, nats_column, number_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology.concepts import draw_concepts
@@ -29,7 +29,8 @@ def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> 
         ("label adds more to the right ID", scored, "gold_gain_preferred"),
     ]
     answer = show.chart(
-        by_bucket(series, "Share of other IDs", shares=True, chance=HALF), key=f"ontology gold preferred:{run_id}",
+        resources.drawn(by_bucket, series, "Share of other IDs", shares=True, chance=HALF),
+        key=f"ontology gold preferred:{run_id}",
         alt="Share of other ids that come after the right one in each bucket", on_select="rerun",
     )  # fmt: skip
     show.note(
@@ -38,7 +39,8 @@ def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> 
         "less that after a label that says nothing. Click a dot to see its concepts."
     )
     draw_concepts(run_id, instances_behind.picked(answer), chosen)
-    with st.expander("log P, rank, and the numbers", key="ontology:knowledge"):
+
+    def draw() -> None:
         show.chart(by_bucket([("log P", scored, "gold_logprob")], "log P of the right ID (nats)"),
                    key="ontology gold logprob", alt="Log-probability of the right id in each bucket")  # fmt: skip
         show.chart(by_bucket([("rank", scored, "gold_rank")], "Rank of the right ID, 1 is the likeliest"),
@@ -55,6 +57,8 @@ def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> 
                 "gold_gain_preferred": share_column("Label adds more to it"),
             },
         )
+
+    show.folded("log P, rank, and the numbers", "ontology:knowledge", draw)
 
 
 def in_words(scored: pd.DataFrame) -> str:

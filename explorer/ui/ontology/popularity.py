@@ -52,7 +52,7 @@ def draw_ontology_popularity(
     st.header("Accuracy and popularity", anchor=False)
     if any((rows["accuracy"] > 0).any() for _, rows in runs):
         answer = show.chart(
-            by_bucket(accuracy, "Accuracy", shares=True, over=COUNT, colors=colors),
+            resources.drawn(by_bucket, accuracy, "Accuracy", shares=True, over=COUNT, colors=colors),
             key=f"ontology accuracy by count:{run_id}",
             alt="Accuracy of each bucket over its mean count",
             on_select="rerun",
@@ -64,7 +64,8 @@ def draw_ontology_popularity(
         draw_concepts(run_id, instances_behind.picked(answer), chosen)
     else:
         show.note("No right ID in any bucket, so that there is no curve of accuracy.")
-    with st.expander("Buckets: their sizes, accuracy by bucket, repeated answers", key="ontology:buckets"):
+
+    def draw() -> None:
         show.chart(sizes(filled_buckets), key="ontology sizes", alt="Concepts and mean count of each popularity bucket")
         show.note("The paper's figure 1.")
         show.chart(by_bucket(accuracy, "Accuracy", shares=True, colors=colors), key="ontology accuracy",
@@ -92,3 +93,5 @@ def draw_ontology_popularity(
                 "repeated": number_column("Repeated, actual over expected", 2),
             },
         )
+
+    show.folded("Buckets: their sizes, accuracy by bucket, repeated answers", "ontology:buckets", draw)

@@ -58,14 +58,11 @@ def is_glass_box(model: str) -> bool:
 def tried(stored: Sequence[Run]) -> list[str]:
     """Models that a user added for trying: neither does the catalog bring them, nor did a run of theirs come along."""
     models = dict.fromkeys(run.model for run in stored)
-    came_along = {run.model for run in stored if not _is_own(run.found.run_id)}
+    folder = resources.settings().runs
+    came_along = {run.model for run in stored if not os.path.exists(folder / run.found.run_id / "spec.json")}
     return [name for name in models if name not in came_along and not _comes_along(name)]
 
 
 def _comes_along(model: str) -> bool:
     known = catalog.find(model)
     return bool(known and (known.embedded or known.trained_by))
-
-
-def _is_own(run_id: str) -> bool:
-    return os.path.exists(resources.settings().runs / run_id / "spec.json")

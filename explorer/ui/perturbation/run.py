@@ -72,10 +72,13 @@ def _run(run_id: str, pos: str, slice_picked: slices.Slice | None, settings: dic
     _flips(items, of_conclusion=pos == "NV" and slice_picked is None)
     _list(items, pos, chosen)
     _rejections(run_id, pos)
-    with st.expander("Popularity, frequency and likeness, before and after", key="distributions"):
+
+    def draw() -> None:
         _popularity(run_id, pos)
         _frequencies(run_id, pos, index)
         _similarities(run_id, pos, str(settings.get("encoder") or "the encoder of the run"))
+
+    show.folded("Popularity, frequency and likeness, before and after", "distributions", draw)
 
 
 def fates_of(items: pd.DataFrame) -> list[str]:

@@ -132,7 +132,8 @@ def _by_task(run_id: str, pos: str) -> None:
     if of_run.empty:
         return
     paper = {figure.subject: figure.value / 100 for figure in published.figures() if figure.number == "B"}
-    with st.expander("Task by task, beside Table B"):
+
+    def draw() -> None:
         judged = published.judged_pairs()
         show.note(f"In the paper {judged.model} judged {judged.value:.0f} pairs of {judged.subject}.")
         show.table(
@@ -151,6 +152,8 @@ def _by_task(run_id: str, pos: str) -> None:
                 "paper": share_column("Paper"),
             },
         )
+
+    show.folded("Task by task, beside Table B", f"judged:{run_id}", draw)
 
 
 def _ask_person(run_id: str, pos: str, pairs: pd.DataFrame, done: Mapping[str, str]) -> None:

@@ -54,7 +54,7 @@ def draw_perturbation_tables(pos: str) -> None:
         return
     of_setting = of_setting.assign(p=of_setting["p_holm"].fillna(of_setting["p"]))
     show.says(sentence(of_setting, pos))
-    figure = dumbbells(of_setting, ENDS, "Accuracy: ○ original, ● perturbed")
+    figure = resources.drawn(dumbbells, of_setting, ENDS, "Accuracy: ○ original, ● perturbed")
     answer = show.chart(
         figure, key=f"changes:{pos}", alt="Accuracy of each task before and after the perturbation", on_select="rerun"
     )
@@ -111,7 +111,7 @@ def _beside_the_paper(rows: pd.DataFrame, random_draws: pd.DataFrame, loose: pd.
         return
     show.says(left_of_the_effect(ours, printed))
     show.chart(
-        changes_beside_the_paper(ours, printed, loose[loose["task"].isin(set(ours["task"]))]),
+        resources.drawn(changes_beside_the_paper, ours, printed, loose[loose["task"].isin(set(ours["task"]))]),
         key=f"beside_the_paper:{pos}",
         alt="Change of accuracy with labels kept, beside the same model's as published and what the paper prints",
     )
@@ -321,7 +321,8 @@ def _changes(of_setting: pd.DataFrame, pos: str) -> None:
 
 def _papers_own(pos: str) -> None:
     """What the paper prints, where none of its models was run here."""
-    with st.expander(f"What the paper prints ({TABLES[pos][0]})"):
+
+    def draw() -> None:
         show.note("None of its models has a run here; these are its figures for OLMo and Pythia, in percent.")
         rows = [
             {
@@ -349,6 +350,8 @@ def _papers_own(pos: str) -> None:
                 "note": "Remark",
             },
         )  # fmt: skip
+
+    show.folded(f"What the paper prints ({TABLES[pos][0]})", f"printed:{pos}", draw)
 
 
 def _same(figure: Printed, condition: str, metric: str) -> Printed:

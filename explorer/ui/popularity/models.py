@@ -9,6 +9,7 @@ from explorer import numbers
 from explorer.popularity import indexes
 from explorer.popularity.ips import Edges
 from explorer.popularity.tasks import TASKS
+from explorer.results.store import Store
 from explorer.scoring import suites
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.groups import kind_of
@@ -22,17 +23,14 @@ FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
 
 def draw_popularity_models() -> None:
     """The figure with all models, and its numbers."""
-    halves = figure_rows(
-        resources.ask_store(popularity_queries.halves),
-        {benchmark.name: benchmark.field for benchmark in inventory.benchmarks()},
-    )
+    halves = resources.ask_shared(compared)
     if halves.empty:
         return
     show.about("popularity")
     st.header("Unpopular and popular halves", anchor=False)
     show.says(sentence(halves))
     answer = show.chart(
-        dumbbells(halves, ENDS, "Accuracy: ○ less popular half, ● more popular half"),
+        resources.drawn(dumbbells, halves, ENDS, "Accuracy: ○ less popular half, ● more popular half"),
         key="halves",
         alt="Accuracy of the less and the more popular half of each task",
         on_select="rerun",
@@ -46,6 +44,13 @@ def draw_popularity_models() -> None:
     if not halves["pretraining"].all():
         show.note(f"{corpus_mark.MEANING}: {', '.join(dict.fromkeys(halves.loc[~halves['pretraining'], 'model']))}.")
     _table(halves)
+
+
+def compared(store: Store) -> pd.DataFrame:
+    """The rows of the figure; for `resources.ask_shared`, which remembers them."""
+    return figure_rows(
+        popularity_queries.halves(store), {benchmark.name: benchmark.field for benchmark in inventory.benchmarks()}
+    )
 
 
 def sentence(halves: pd.DataFrame) -> str:

@@ -76,12 +76,15 @@ def draw_popularity_run(chosen: Chosen) -> bool:
     else:
         show.note("This run compared no popular with unpopular instances.")
     _ends(run_id, chosen, slice_picked)
-    with st.expander("Which corpus was counted, and what IPS is", key=f"deciles:{run_id}"):
+
+    def draw() -> None:
         if edges:
             corpus_note(edges, chosen.model)
             _deciles(edges)
         else:
             show.note("The deciles that this run stored are damaged; its scores were made before.")
+
+    show.folded("Which corpus was counted, and what IPS is", f"deciles:{run_id}", draw)
     return True
 
 
@@ -104,8 +107,9 @@ def _group(run_id: str, group: str, broadest: str, chosen: Chosen, slice_picked:
         return
     overall = float(np.average(bins["value"], weights=bins["n"]))
     answer = show.chart(
-        popularity_curve(
-            bins, chance, score=SCORES[column], tick=".0%" if column == "relative_difference" else ".1f",
+        resources.drawn(
+            popularity_curve, bins, chance, score=SCORES[column],
+            tick=".0%" if column == "relative_difference" else ".1f",
             overall=overall, color=model_color(chosen.model),
             write=display.share if column == "relative_difference" else display.number,
         ),
@@ -298,7 +302,9 @@ def _deciles(edges: Edges) -> None:
         "An n-gram's popularity is 1 plus the number of decile edges below its count; an instance's popularity score "
         "(IPS) is the mean over its distinct n-grams: 1 where all are rare, 10 where all are frequent."
     )
-    show.chart(popularity_edges(edges.values), key="deciles", alt="The popularity of an n-gram by its count")
+    show.chart(
+        resources.drawn(popularity_edges, edges.values), key="deciles", alt="The popularity of an n-gram by its count"
+    )
     if edges.coinciding:
         show.note(f"Of the nine edges, {edges.coinciding}.")
     table = pd.DataFrame({"edge": range(1, 10), "share": [f"{10 * i}%" for i in range(1, 10)], "count": edges.values})

@@ -71,7 +71,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
         st.segmented_control, "Contexts", "side", sides, default=sides[0], required=True, format_func=name_of
     )
     show.chart(
-        edit_curves(curves[curves["condition"] == side]),
+        resources.drawn(edit_curves, curves[curves["condition"] == side]),
         key="edit_curves",
         alt="Change of accuracy over the tokens of context, a line an edit of the context sentences",
     )
@@ -82,7 +82,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
         "the items and measured on the other unless the run says otherwise."
     )
     show.chart(
-        edit_effects(effects),
+        resources.drawn(edit_effects, effects),
         key="edit_effects",
         alt="Likeness of the changed to the plain context sentences against the change of accuracy",
     )

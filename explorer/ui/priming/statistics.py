@@ -59,7 +59,7 @@ def regressions(run_id: str) -> None:
     if known:
         show.says(in_words(of_setting, fits[setting]))
         show.chart(
-            regression_terms(of_setting[of_setting["term"] != TERMS["Intercept"]]),
+            resources.drawn(regression_terms, of_setting[of_setting["term"] != TERMS["Intercept"]]),
             key=f"terms:{setting}:{run_id}",
             alt="Each term of the regression with its 95% interval, in log odds",
         )

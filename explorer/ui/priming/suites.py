@@ -38,7 +38,7 @@ def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
     of_condition = suites[suites["condition"] == condition].sort_values("delta", ascending=False)
     show.says(moved_in_words(of_condition, name_of(condition, stereotypes=stereotypes)))
     answer = show.chart(
-        moved_suites(_ends(of_condition), _published(chosen, condition)),
+        resources.drawn(moved_suites, _ends(of_condition), _published(chosen, condition)),
         key=f"moved:{run_id}:{condition}",
         on_select="rerun",
         alt="The suites with the largest rise and the largest fall of accuracy, with the sd over lengths",
@@ -58,7 +58,7 @@ def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
     if len(matched):
         st.subheader("Before and after", anchor=False)
         show.chart(
-            baseline_against_longest(matched, stereotypes=stereotypes),
+            resources.drawn(baseline_against_longest, matched, stereotypes=stereotypes),
             key="before_after",
             alt="Each suite's accuracy without a context against that after its longest matched context",
         )

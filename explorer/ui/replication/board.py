@@ -187,7 +187,7 @@ def _figures(rows: pd.DataFrame, other: str) -> None:
             continue
         part = of_metric.head(DRAWN)
         show.chart(
-            printed_and_ours(part.assign(label=labels_of(part)), str(metric), other),
+            resources.drawn(printed_and_ours, part.assign(label=labels_of(part)), str(metric), other),
             key=f"replication:{metric}",
             alt=f"Printed and our own figures: {metric}",
         )
@@ -259,9 +259,12 @@ def _commands(printed: Sequence[BoardFigure], rows: pd.DataFrame) -> None:
     )
     if not missing:
         return
-    with st.expander("Compute what is missing: do this from the command line", key="replication:commands"):
+
+    def draw() -> None:
         show.note("No run of these models is stored here. These commands make them; large models want a GPU.")
         st.code("\n".join(missing), language="bash", wrap_lines=True, height="content" if len(missing) <= 8 else 300)
+
+    show.folded("Compute what is missing: do this from the command line", "replication:commands", draw)
 
 
 def index() -> None:

@@ -166,7 +166,9 @@ def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     figure = pd.DataFrame(rows)
     several = figure["row"].nunique()
     show.chart(
-        dots_of_runs(figure, "share", "Right, of the instances that all of these runs judged", first=ALL),
+        resources.drawn(
+            dots_of_runs, figure, "share", "Right, of the instances that all of these runs judged", first=ALL
+        ),
         key="runs_accuracy",
         alt="Accuracy of each run, over all shared instances and group by group, with its 95% interval",
         n=len(known),
@@ -273,7 +275,8 @@ def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) ->
         show.note("These two runs stored no margins.")
         return
     show.chart(
-        margins_of_two_runs(known, names[first], names[second]), key="two_margins", alt="Margins of both runs",
+        resources.drawn(margins_of_two_runs, known, names[first], names[second]),
+        key="two_margins", alt="Margins of both runs",
         n=len(known),
     )  # fmt: skip
 
@@ -346,16 +349,19 @@ def _findings(study: str, names: dict[str, str]) -> None:
         show.note(f"{show.meaning(finding.meaning)} n counts: {finding.of}.")
     unit = finding.unit if finding else ""
     show.chart(
-        dots_of_runs(rows, unit, title(name)),
+        resources.drawn(dots_of_runs, rows, unit, title(name)),
         key="runs_findings",
         alt=f"{title(name)} of each run, with its 95% interval where there is one",
     )
     if rows["row"].nunique() > MOST_ROWS:
         show.note(f"Shown are the {MOST_ROWS} of {rows['row'].nunique()} rows in which the runs lie widest apart.")
-    with st.expander("As a table"):
+
+    def draw() -> None:
         wide = rows.pivot_table(index="row", columns="run", values="value", sort=False, aggfunc="first").reset_index()
         wide.columns = ["row", *(f"value_{number}" for number in range(1, wide.shape[1]))]
         runs = [run for run in dict.fromkeys(rows["run"])]
         columns = {"row": "Of"} | {f"value_{n}": unit_column(unit, run) for n, run in enumerate(runs, 1)}
         show.table(wide, f"{name} of the runs", columns=columns)
+
+    show.folded("As a table", f"compared:{name}", draw)
     seeds.draw_over_seeds(study, seeds.siblings(list(names)), name)

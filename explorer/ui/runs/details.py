@@ -101,9 +101,12 @@ def _came_along(run: RunInfo) -> None:
             show.note(packed.left_out)
     _findings(run)
     stored = resources.ask_store(queries.run, run.run_id)
-    with st.expander("Request and environment"):
+
+    def draw() -> None:
         for name in ("spec", "environment") if len(stored) else ():
             st.json(str(stored[name].iloc[0]), expanded=1)
+
+    show.folded("Request and environment", "run:request", draw)
 
 
 @st.fragment(run_every=progress.EVERY)
@@ -179,7 +182,7 @@ def _findings(run: RunInfo) -> None:
             st.subheader("Accuracy by group", anchor=False)
             share = overall.loc[(overall["finding"] == accuracy.ACCURACY.name) & overall["setting"].isna(), "value"]
             show.chart(
-                accuracy_by_group(groups, overall=float(share.iloc[0])),
+                resources.drawn(accuracy_by_group, groups, overall=float(share.iloc[0])),
                 key="by_group",
                 alt="Accuracy of each group with its 95% interval, the best at the top",
             )
@@ -231,12 +234,15 @@ def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
     labeled = known_rows.assign(run=model_title(run.model), row=finding_rows.labels(known_rows))
     if labeled["row"].nunique() > 1:
         show.chart(
-            dots_of_runs(labeled, finding.unit if finding else "", one_title(finding, name)),
+            resources.drawn(dots_of_runs, labeled, finding.unit if finding else "", one_title(finding, name)),
             key="one_finding",
             alt=f"{one_title(finding, name)}, row by row, with its 95% interval where there is one",
         )
-        with st.expander("As a table"):
+
+        def draw() -> None:
             show.table(rows, f"findings {run.run_id}", columns=columns, whole=findings)
+
+        show.folded("As a table", f"findings:{name}", draw)
     else:
         show.table(rows, f"findings {run.run_id}", columns=columns, whole=findings)
     seeds.draw_over_seeds(run.study, seeds.siblings([run.run_id]), name)
@@ -330,12 +336,14 @@ def _items(items: pd.DataFrame, title: str) -> None:
 
 
 def _log(folder: RunFolder) -> None:
-    with st.expander("Log"):
+    def draw() -> None:
         st.code(folder.log_tail(200) or "The log is empty.", language=None, height=320, wrap_lines=True)
+
+    show.folded("Log", "run:log", draw)
 
 
 def _conditions(folder: RunFolder) -> None:
-    with st.expander("Request and environment"):
+    def draw() -> None:
         if (where := places.read(folder)).cluster:
             st.write(show.plain(f"Done on {where.in_words}."))
         try:
@@ -343,6 +351,8 @@ def _conditions(folder: RunFolder) -> None:
         except ExplorerError as error:
             show.problem(error)
         st.json(folder.environment, expanded=1)
+
+    show.folded("Request and environment", "run:request", draw)
 
 
 def _cancel(run_id: str) -> None:
