@@ -22,7 +22,7 @@ from explorer import benchmarks, prompts, settings
 from explorer.records import Instance
 from explorer.variants import running_text
 from explorer.variants.context_pools import make_pools
-from explorer.variants.contexts import LENGTHS, make_contexts, rebuild
+from explorer.variants.contexts import LENGTHS, make_contexts, rebuild_text
 
 ROOM = 1000  # tokens of context, whatever the model's window
 
@@ -64,8 +64,8 @@ def curves(items: Sequence[Instance], instances: Sequence[Instance], tokenizer_f
     made = make_contexts(items, pools, tokens, lambda item: ROOM, conditions=["matched_acceptable"], lengths=LENGTHS)
     for context in made:
         item = by_id[context.items[0]]
-        texts = [rebuild(context, pools, point.sentences) for point in context.checkpoints]
-        targets = [running_text.target(option) for option in item.options]
+        texts = [rebuild_text(context, pools, point.sentences) for point in context.checkpoints]
+        targets = [running_text.as_target(option) for option in item.options]
         yield {"id": item.id, "contexts": texts, "targets": targets}
 
 

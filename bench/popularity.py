@@ -50,8 +50,8 @@ def measure(name: str, texts: list[str], n: int, compare: int, chosen: settings.
         assert isinstance(counter, LocalCounter)
         counter._cache = CountCache(Path(folder))
         found, making = _timed(lambda: ngrams.of_texts(counter, texts, n))
-        cold, counting = _timed(lambda: ngrams.count(counter, found))
-        warm, reading = _timed(lambda: ngrams.count(counter, found))
+        cold, counting = _timed(lambda: ngrams.count_ngrams(counter, found))
+        warm, reading = _timed(lambda: ngrams.count_ngrams(counter, found))
         assert warm == cold
         stream = brute_force.token_stream(counter.folder, counter.manifest.dtype)
         some = list(cold)[:: max(1, len(cold) // compare)]
@@ -76,7 +76,7 @@ def _prepare(name: str, chosen: settings.Settings) -> None:
     folder = chosen.indexes / name
     if name == "wiki" and not folder.exists() and chosen.data:
         source = chosen.data / "wikitext" / "wiki.test.raw"
-        index.build(lambda: documents.read([source]), folder, name="wiki", sources=["WikiText-2 test"])
+        index.build(lambda: documents.read_documents([source]), folder, name="wiki", sources=["WikiText-2 test"])
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:

@@ -46,8 +46,8 @@ def main() -> None:
         own = settings.read(cache=Path(place) / "own")
         folders = make_runs(own, args.rows)
         packed = Path(place) / "precomputed.duckdb"
-        size = precomputed.pack(folders, packed)
-        store.ingest(own, folders)
+        size = precomputed.pack_runs(folders, packed)
+        store.ingest_runs(own, folders)
         print(f"{args.rows:,} score rows in {len(folders)} runs; packed {size / 2**20:.1f} MiB\n")
         run_ids = [folder.run_id for folder in folders]
         stores = {"own": store.Store(store.current_generation(own)), "precomputed": store.Store(None, packed)}

@@ -115,7 +115,7 @@ def _wordnet(settings: Settings) -> tuple[str, str]:
     from explorer.variants import wordnet_files
 
     folder = settings.nltk_data / "corpora" / "wordnet"
-    lacking = wordnet_files.missing(folder)
+    lacking = wordnet_files.missing_files(folder)
     if folder.is_dir() and lacking:
         return "fault", (
             f"{folder} lacks {', '.join(lacking[:3])}, or holds them cut short. Delete that folder: the next command "
@@ -132,7 +132,7 @@ def _benchmarks(settings: Settings) -> tuple[str, str]:
 
     for name in table.imported_names(settings):
         benchmarks.find(name, settings)  # a damaged import says so itself
-    available = benchmarks.available(settings)
+    available = benchmarks.available_names(settings)
     missing = [name for name in benchmarks.BENCHMARKS if name not in available]
     if missing:
         return "note", f"{len(available)} here; not on this machine: {', '.join(missing)} (downloaded when asked for)."
@@ -164,7 +164,7 @@ def _index_names(settings: Settings) -> list[str]:
 def _counts(settings: Settings) -> tuple[str, str]:
     from explorer.popularity import count_cache
 
-    if problem := count_cache.damage(settings.counts):
+    if problem := count_cache.find_damage(settings.counts):
         return "fault", (
             f"{settings.counts / count_cache.FILE} is damaged ({problem}). Run `python -m explorer index check "
             "--counts --repair`: every count that can still be read is kept."

@@ -360,9 +360,9 @@ class Resources:
 
     def ingest(self, folder: RunFolder, status: str = "", message: str = "") -> None:
         """Puts a run's finished parts into the database; under another status than that of its progress, if given."""
-        from explorer.results.store import ingest
+        from explorer.results.store import ingest_runs
 
-        ingest(self.settings, [folder], status, message)
+        ingest_runs(self.settings, [folder], status, message)
 
     def once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """What `make` gives, kept under `key`; two threads that ask for the same wait for one making."""

@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 
 from explorer import settings as settings_module
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.records import RunSpec
 from explorer.resources import Resources
 from explorer.results import store
@@ -57,7 +57,7 @@ def make(cache: Path, models: tuple[str, str] = MODELS) -> Path:
     share = finding_row(ACCURACY, "overall", Estimate(0.7, 0.5, 0.85, n=len(chosen)))
     keep("accuracy", accuracy(0.0, "undecided at this precision"), [share])
     keep("accuracy", accuracy(1.0), [share], model=models[1])
-    edges = Edges(tuple(map(float, range(1, 10))), "all options of 24 pairs", "demo", 3, "running", 40, 0)
+    edges = DecileEdges(tuple(map(float, range(1, 10))), "all options of 24 pairs", "demo", 3, "running", 40, 0)
     popular = [
         row
         for one in chosen
@@ -114,5 +114,5 @@ def make(cache: Path, models: tuple[str, str] = MODELS) -> Path:
             for name in ("tde_likelihood", "mia_loss", "min_k")
         ],
     )
-    store.ingest(settings, folders)
+    store.ingest_runs(settings, folders)
     return settings.cache

@@ -88,7 +88,7 @@ def make(cache: Path, family: str = "glassbox-m") -> Path:
             folder.write_findings(findings)
             folder.write_progress(status="complete", total=len(chosen))
             folders.append(folder)
-    store.ingest(settings, folders)
+    store.ingest_runs(settings, folders)
     return settings.cache
 
 

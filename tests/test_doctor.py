@@ -24,7 +24,7 @@ def test_a_damaged_database_is_a_fault_with_its_remedy(settings):
     (settings.store / "current.json").write_text('{"file": "explorer-1.duckdb"}')
     found = by_name(settings)["database"]
     assert found.status == "fault" and "rebuild" in found.message
-    assert store.rebuild(settings) == (0, [])
+    assert store.rebuild_database(settings) == (0, [])
     assert by_name(settings)["database"].status == "ok"
 
 

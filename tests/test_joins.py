@@ -17,7 +17,7 @@ from explorer.similarity import judge, replication
 from explorer.studies.ontology import gold as ontology_gold
 from explorer.studies.priming import requests as priming_requests
 from explorer.variants import fields, running_text
-from explorer.variants.demonstrations import Pieces, cut
+from explorer.variants.demonstrations import Pieces, cut_in_two
 from explorer.writing import is_wide, joined, running
 
 EDGES = ("", " ", "  ", "\t", "\xa0", " \t ")
@@ -105,7 +105,7 @@ def test_a_target_stands_one_blank_behind_the_context_that_primes_it(pair, befor
     clean, loose = pair
     if clean.kind not in ("pair", "regions"):
         return
-    primer = running_text.join([before])
+    primer = running_text.join_sentences([before])
     asked = [priming_requests.step(item, primer, " ", condition="typed", length=None) for item in (clean, loose)]
     assert asked[0].requests == tuple(
         dataclasses.replace(one, instance_id=clean.id) for one in asked[1].requests
@@ -123,7 +123,7 @@ def test_in_context_prompts_have_one_blank_at_every_join(pair, other, setting):
         dataclasses.replace(one, kind="labelled", format="labelled", options=("yes ", "no")) for one in pair
     )
     shot = dataclasses.replace(other[1], kind="labelled", format="labelled", options=clean.options, gold=1)
-    found = [cut(one) for one in (clean, loose, shot)]
+    found = [cut_in_two(one) for one in (clean, loose, shot)]
     if not all(isinstance(one, Pieces) for one in found):
         return
     before = prompts_icl.shared([found[2]], setting, shot, "train")
@@ -141,7 +141,7 @@ def test_prompts_about_a_concept_and_of_a_judge_are_the_same_with_white_space_at
     for prompt in ontology_prompts.PROMPTS.values():
         asked = [ontology_prompts.text_of(prompt, text, "GO", "Gene Ontology") for text in (one, left + one + right)]
         assert asked[0] == asked[1]
-    assert judge.prompt(left + one, other + right) == judge.prompt(one, other)
+    assert judge.judge_prompt(left + one, other + right) == judge.judge_prompt(one, other)
     assert replication.judge_prompt(one + right, left + other) == replication.judge_prompt(one, other)
 
 
@@ -158,7 +158,7 @@ def test_an_id_goes_on_from_an_open_prompt_behind_one_blank():
 @settings(max_examples=80)
 def test_every_piece_of_a_running_text_is_the_stretch_of_the_field_it_names(pair):
     loose = pair[1]
-    own = fields.parts(loose)
+    own = fields.field_texts(loose)
     for one in fields.running_texts(loose):
         for piece in one.pieces:
             text = one.text[piece.start : piece.end]
@@ -239,14 +239,14 @@ def test_an_empty_option_in_a_gap_leaves_one_blank():
     ],
 )
 def test_sentences_as_running_text_end_and_are_parted_as_their_script_does(sentences, text):
-    assert running_text.join(sentences) == text
+    assert running_text.join_sentences(sentences) == text
     growth = running_text.TokenCounter(lambda text: [ord(char) for char in text]).grow_all(
         [(lambda: iter(sentences), 10_000)]
     )[0]
-    assert growth.tokens == tuple(len(running_text.join(sentences[: n + 1])) for n in range(len(sentences)))
+    assert growth.tokens == tuple(len(running_text.join_sentences(sentences[: n + 1])) for n in range(len(sentences)))
 
 
 def test_a_sentence_is_the_same_target_after_every_context():
-    assert running_text.target(" It was. ") == " It was."
-    assert running_text.target("路湿了。") == "路湿了。"
-    assert running_text.target("It was.", "") == "It was."
+    assert running_text.as_target(" It was. ") == " It was."
+    assert running_text.as_target("路湿了。") == "路湿了。"
+    assert running_text.as_target("It was.", "") == "It was."

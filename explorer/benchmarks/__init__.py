@@ -82,26 +82,26 @@ def find(name: str, settings: Settings) -> Benchmark:
     if name in BENCHMARKS:
         return BENCHMARKS[name]
     if name.startswith(table.PREFIX):
-        return table.imported(name, settings)
+        return table.imported_benchmark(name, settings)
     near = difflib.get_close_matches(name, names(settings), n=1)
     guess = f" Did you mean {near[0]}?" if near else ""
     raise UsageError(f"There is no benchmark {name!r}.{guess} `python -m explorer benchmarks` lists all.")
 
 
-def available(settings: Settings) -> list[str]:
+def available_names(settings: Settings) -> list[str]:
     """The names of the benchmarks whose files (of the default splits) are on this machine."""
-    here = []
+    available = []
     for name in names(settings):
         with contextlib.suppress(BenchmarkError):  # an import whose folder is damaged
-            if not missing(find(name, settings), settings):
-                here.append(name)
-    return here
+            if not missing_files(find(name, settings), settings):
+                available.append(name)
+    return available
 
 
-def missing(benchmark: Benchmark, settings: Settings) -> list[SourceFile]:
+def missing_files(benchmark: Benchmark, settings: Settings) -> list[SourceFile]:
     """The files of its default splits that a benchmark still lacks on this machine."""
-    here = sources.local(benchmark, settings, benchmark.default_splits)
-    return [file for file in sources.needed(benchmark, benchmark.default_splits) if file.path not in here]
+    local = sources.local_files(benchmark, settings, benchmark.default_splits)
+    return [file for file in sources.needed_files(benchmark, benchmark.default_splits) if file.path not in local]
 
 
 def load(
@@ -113,10 +113,10 @@ def load(
 ) -> Loaded:
     """The benchmark's instances of these splits (by default its default ones), in the order of its files."""
     benchmark = find(name, settings)
-    wanted = tuple(splits or benchmark.default_splits)
-    unknown = [split for split in wanted if split not in benchmark.splits]
+    chosen_splits = tuple(splits or benchmark.default_splits)
+    unknown = [split for split in chosen_splits if split not in benchmark.splits]
     if unknown:
         raise UsageError(f"{name} has no split {', '.join(unknown)}; it has {', '.join(benchmark.splits)}.")
-    files = sources.find(benchmark, settings, wanted, progress)
-    parsed = benchmark.load(files.paths, wanted)
+    files = sources.find_or_download(benchmark, settings, chosen_splits, progress)
+    parsed = benchmark.load(files.paths, chosen_splits)
     return Loaded(parsed.instances, parsed.left_out, files.source, files.data_hash, benchmark.language)

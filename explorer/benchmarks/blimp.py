@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
 from explorer.benchmarks.core.reading import read_json_rows, unique_keys
-from explorer.benchmarks.published import CHECKSUMS, address, file
+from explorer.benchmarks.published import CHECKSUMS, published_file, raw_address
 from explorer.records import Instance
 
 PARADIGMS = tuple(sorted(path[6:-6] for path in CHECKSUMS if path.startswith("blimp/")))
@@ -53,7 +53,7 @@ BENCHMARKS = {
         title="BLiMP",
         kind="pair",
         load=load,
-        files=tuple(file(f"blimp/{name}.jsonl", address("blimp", f"{name}.jsonl")) for name in PARADIGMS),
+        files=tuple(published_file(f"blimp/{name}.jsonl", raw_address("blimp", f"{name}.jsonl")) for name in PARADIGMS),
         splits=("test",),
         default_splits=("test",),
         field="formal",

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_rows, unique_keys
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_rows, unique_keys
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.records import Instance
 
 
@@ -21,7 +21,9 @@ def load(name: str, paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
         identifier, label, annotations, web_count = row
         prefix, colon, digits = identifier.partition(":")
         if not colon or not digits.isdecimal() or not annotations.isdecimal() or not web_count.isdecimal():
-            raise damaged(path, number, f"{identifier};…;{annotations};{web_count}", "PREFIX:digits;label;count;count")
+            raise damaged_file(
+                path, number, f"{identifier};…;{annotations};{web_count}", "PREFIX:digits;label;count;count"
+            )
         instances.append(
             Instance(
                 id=f"{name}/{prefix}/{key}",
@@ -47,7 +49,7 @@ def _benchmark(name: str, title: str, license: str) -> Benchmark:
         title=title,
         kind="concept",
         load=partial(load, name),
-        files=(file(f"{name}/{name}_dataset.csv", address("ontologies", f"{name}_dataset.csv")),),
+        files=(published_file(f"{name}/{name}_dataset.csv", raw_address("ontologies", f"{name}_dataset.csv")),),
         splits=("all",),
         default_splits=("all",),
         license=license,

@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_json_rows, read_rows, read_text, unique_keys
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_json_rows, read_rows, read_text, unique_keys
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.records import Instance
 
 SUPERGLUE = "copa/superglue_val.jsonl"
@@ -23,10 +23,10 @@ def load_xml(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     instances: list[Instance] = []
     for split in [name for name in ("dev", "test") if name in splits]:
         path = paths[f"copa/copa-{split}.xml"]
-        items = _items(path, split)
-        gold = _gold(paths[f"copa/gold.{split}"])
+        items = _read_items(path, split)
+        gold = _read_gold(paths[f"copa/gold.{split}"])
         if [(instance.id.rpartition("/")[2], instance.gold) for instance in items] != gold:
-            raise damaged(paths[f"copa/gold.{split}"], None, "other items or answers", f"those of {path.name}")
+            raise damaged_file(paths[f"copa/gold.{split}"], None, "other items or answers", f"those of {path.name}")
         instances += items
     return Parsed(tuple(instances))
 
@@ -39,7 +39,7 @@ def load_superglue(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     for number, (key, row) in enumerate(zip(unique_keys(str(row["idx"]) for row in rows), rows, strict=True), 1):
         if row["question"] not in QUESTIONS or row["label"] not in (0, 1):
             actual = f"question {row['question']!r} and label {row['label']}"
-            raise damaged(path, number, actual, "cause or effect, and 0 or 1")
+            raise damaged_file(path, number, actual, "cause or effect, and 0 or 1")
         options = (row["choice1"], row["choice2"])
         question, gold = row["question"], row["label"]
         instances.append(
@@ -48,7 +48,7 @@ def load_superglue(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     return Parsed(tuple(instances))
 
 
-def _items(path: Path, split: str) -> list[Instance]:
+def _read_items(path: Path, split: str) -> list[Instance]:
     try:
         # The DOCTYPE names an external DTD; this parser never fetches one.
         items = ElementTree.fromstring(read_text(path)).findall("item")
@@ -57,22 +57,24 @@ def _items(path: Path, split: str) -> list[Instance]:
             question, label = item.attrib["asks-for"], item.attrib["most-plausible-alternative"]
             if question not in QUESTIONS or label not in ("1", "2"):
                 raise ValueError(f"item {key} asks for {question!r} and answers {label!r}")
-            options = (_child(item, "a1"), _child(item, "a2"))
-            instances.append(_instance("copa", split, key, question, _child(item, "p"), options, int(label) - 1, label))
+            options = (_child_text(item, "a1"), _child_text(item, "a2"))
+            instances.append(
+                _instance("copa", split, key, question, _child_text(item, "p"), options, int(label) - 1, label)
+            )
         return instances
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         expected = "items with id, asks-for, most-plausible-alternative, p, a1 and a2"
-        raise damaged(path, None, f"no readable item ({type(error).__name__}: {error})", expected) from error
+        raise damaged_file(path, None, f"no readable item ({type(error).__name__}: {error})", expected) from error
 
 
-def _child(item: ElementTree.Element, tag: str) -> str:
+def _child_text(item: ElementTree.Element, tag: str) -> str:
     text = item.findtext(tag)
     if not text:
         raise ValueError(f"item {item.get('id')} has no {tag}")
     return text
 
 
-def _gold(path: Path) -> list[tuple[str, int]]:
+def _read_gold(path: Path) -> list[tuple[str, int]]:
     """(id, index of the right alternative): the column that holds the 1."""
     rows = read_rows(path, " ", 3)
     return [(key, 0 if (first, second) == ("1", "0") else 1) for key, first, second in rows]
@@ -105,10 +107,10 @@ BENCHMARKS = {
         kind="choice",
         load=load_xml,
         files=(
-            file("copa/copa-dev.xml", address("copa", "datasets/copa-dev.xml"), splits=("dev",)),
-            file("copa/gold.dev", address("copa", "results/gold.dev"), splits=("dev",)),
-            file("copa/copa-test.xml", address("copa", "datasets/copa-test.xml"), splits=("test",)),
-            file("copa/gold.test", address("copa", "results/gold.test"), splits=("test",)),
+            published_file("copa/copa-dev.xml", raw_address("copa", "datasets/copa-dev.xml"), splits=("dev",)),
+            published_file("copa/gold.dev", raw_address("copa", "results/gold.dev"), splits=("dev",)),
+            published_file("copa/copa-test.xml", raw_address("copa", "datasets/copa-test.xml"), splits=("test",)),
+            published_file("copa/gold.test", raw_address("copa", "results/gold.test"), splits=("test",)),
         ),
         splits=("dev", "test"),
         default_splits=("dev", "test"),
@@ -121,7 +123,7 @@ BENCHMARKS = {
         title="COPA (SuperGLUE validation)",
         kind="choice",
         load=load_superglue,
-        files=(file(SUPERGLUE, address("copa_superglue", "val.jsonl")),),
+        files=(published_file(SUPERGLUE, raw_address("copa_superglue", "val.jsonl")),),
         splits=("validation",),
         default_splits=("validation",),
         field="functional",

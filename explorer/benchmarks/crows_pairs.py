@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_text
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_text
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.records import Instance
 
 PATH = "crows_pairs/crows_pairs_anonymized.csv"
@@ -28,13 +28,13 @@ def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     try:
         header = next(reader, [])
         if header != HEADER:
-            raise damaged(path, 1, f"the columns {header}", f"{HEADER}")
+            raise damaged_file(path, 1, f"the columns {header}", f"{HEADER}")
         for row in reader:
             if len(row) != len(HEADER):
-                raise damaged(path, reader.line_num, f"{len(row)} fields", f"{len(HEADER)}")
+                raise damaged_file(path, reader.line_num, f"{len(row)} fields", f"{len(HEADER)}")
             instances.append(_instance(dict(zip(HEADER, row, strict=False))))
     except (csv.Error, ValueError, SyntaxError) as error:
-        raise damaged(path, reader.line_num, f"no readable row ({error})", "quoted CSV") from error
+        raise damaged_file(path, reader.line_num, f"no readable row ({error})", "quoted CSV") from error
     return Parsed(tuple(instances))
 
 
@@ -65,7 +65,7 @@ BENCHMARKS = {
         title="CrowS-Pairs",
         kind="pair",
         load=load,
-        files=(file(PATH, address("crows_pairs", "crows_pairs_anonymized.csv")),),
+        files=(published_file(PATH, raw_address("crows_pairs", "crows_pairs_anonymized.csv")),),
         splits=("test",),
         default_splits=("test",),
         license="CC BY-SA 4.0",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_lines, read_rows
-from explorer.benchmarks.published import file
+from explorer.benchmarks.core.reading import damaged_file, read_lines, read_rows
+from explorer.benchmarks.published import published_file
 from explorer.records import Instance
 
 ROWS = "dbpedia14/train_sample.csv"
@@ -21,7 +21,9 @@ def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     # Neither quoting nor a second separator: only the first comma counts.
     for number, (label, text) in enumerate(read_rows(paths[ROWS], ",", 2, splits=1)):
         if not label.isdecimal() or int(label) >= len(classes):
-            raise damaged(paths[ROWS], number + 1, f"the label {label!r}", f"a number from 0 to {len(classes) - 1}")
+            raise damaged_file(
+                paths[ROWS], number + 1, f"the label {label!r}", f"a number from 0 to {len(classes) - 1}"
+            )
         name = classes[int(label)]
         instances.append(
             Instance(
@@ -47,7 +49,7 @@ BENCHMARKS = {
         title="DBpedia-14 (sample)",
         kind="labelled",
         load=load,
-        files=(file(ROWS), file(CLASSES)),
+        files=(published_file(ROWS), published_file(CLASSES)),
         splits=("train",),
         default_splits=("train",),
         license="CC BY-SA 3.0 and GFDL",

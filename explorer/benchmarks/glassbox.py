@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed, SourceFile
-from explorer.benchmarks.core.reading import damaged, read_json_rows
+from explorer.benchmarks.core.reading import damaged_file, read_json_rows
 from explorer.records import Instance
 
 FOLDER = Path(__file__).with_name("glassbox_data")
@@ -31,7 +31,7 @@ def load(name: str, paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     instances = []
     for number, row in enumerate(read_json_rows(path, key=str, group=str, good=str, bad=str), 1):
         if not isinstance(row.get("dose"), int):
-            raise damaged(path, number, "a row without a dose", f"a row of {name}")
+            raise damaged_file(path, number, "a row without a dose", f"a row of {name}")
         instances.append(
             Instance(
                 id=f"{name}/{row['group']}/{row['key']}",

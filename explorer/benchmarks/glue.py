@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_lines, read_rows
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_lines, read_rows
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.records import Instance
 
 HEADER = ["index", "sentence1", "sentence2", "label"]
@@ -23,14 +23,14 @@ def load(name: str, paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     """A pair of sentences a row, grouped by label; split and index are the key."""
     names = tuple(WRITTEN[name].values())
     instances = []
-    for split in [wanted for wanted in ("train", "dev") if wanted in splits]:
+    for split in [part for part in ("train", "dev") if part in splits]:
         path = paths[f"{name}/{split}.tsv"]
         rows = read_rows(path, "\t", len(HEADER))  # quotes in these files are literal
         if not rows or rows[0] != HEADER:
-            raise damaged(path, 1, "another header", ", ".join(HEADER))
+            raise damaged_file(path, 1, "another header", ", ".join(HEADER))
         for number, (index, first, second, label) in enumerate(rows[1:], 2):
             if label not in WRITTEN[name]:
-                raise damaged(path, number, f"the label {label!r}", " or ".join(WRITTEN[name]))
+                raise damaged_file(path, number, f"the label {label!r}", " or ".join(WRITTEN[name]))
             group = WRITTEN[name][label]
             instances.append(
                 Instance(
@@ -60,7 +60,7 @@ def join_by_index(pieces: Sequence[Path]) -> bytes:
 
 def _benchmark(name: str, title: str, license: str) -> Benchmark:
     def published(part: str) -> str:
-        return address("glue", f"{name.upper()}/{part}.tsv")
+        return raw_address("glue", f"{name.upper()}/{part}.tsv")
 
     return Benchmark(
         name=name,
@@ -69,8 +69,10 @@ def _benchmark(name: str, title: str, license: str) -> Benchmark:
         load=partial(load, name),
         files=(
             # This repository keeps the training set in two pieces.
-            file(f"{name}/train.tsv", published("train"), published("val"), splits=("train",), join=join_by_index),
-            file(f"{name}/dev.tsv", published("dev"), splits=("dev",)),
+            published_file(
+                f"{name}/train.tsv", published("train"), published("val"), splits=("train",), join=join_by_index
+            ),
+            published_file(f"{name}/dev.tsv", published("dev"), splits=("dev",)),
         ),
         splits=("train", "dev"),
         default_splits=("train", "dev"),

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_json_rows, read_lines
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_json_rows, read_lines
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.records import Instance
 
 OPENAI = "lambada/lambada_test.jsonl"
@@ -33,7 +33,7 @@ def _instance(benchmark: str, path: Path, number: int, text: str) -> Instance:
     # Only a blank parts words here: seven of OpenAI's targets hold a newline, and keep it.
     context, blank, word = text.rpartition(" ")
     if not blank or not word:
-        raise damaged(path, number + 1, "a passage without a last word", "words parted by blanks")
+        raise damaged_file(path, number + 1, "a passage without a last word", "words parted by blanks")
     return Instance(
         id=f"{benchmark}/test/{number}",
         benchmark=benchmark,
@@ -55,7 +55,7 @@ BENCHMARKS = {
         title="LAMBADA (OpenAI)",
         kind="cloze",
         load=load_openai,
-        files=(file(OPENAI, address("lambada", "lambada_test.jsonl")),),
+        files=(published_file(OPENAI, raw_address("lambada", "lambada_test.jsonl")),),
         splits=("test",),
         default_splits=("test",),
         field="functional",
@@ -67,7 +67,7 @@ BENCHMARKS = {
         title="LAMBADA (original)",
         kind="cloze",
         load=load_original,
-        files=(file(ORIGINAL, address("lambada_original", "lambada_test_plain_text.txt")),),
+        files=(published_file(ORIGINAL, raw_address("lambada_original", "lambada_test_plain_text.txt")),),
         splits=("test",),
         default_splits=("test",),
         field="functional",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_json_rows, read_lines
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_json_rows, read_lines
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.records import Instance
 
 ROWS = "piqa/valid.jsonl"
@@ -19,10 +19,12 @@ def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     rows = read_json_rows(paths[ROWS], goal=str, sol1=str, sol2=str)
     labels = read_lines(paths[LABELS])
     if len(labels) != len(rows):
-        raise damaged(paths[LABELS], None, f"{len(labels)} labels", f"{len(rows)}, one for each row of valid.jsonl")
+        raise damaged_file(
+            paths[LABELS], None, f"{len(labels)} labels", f"{len(rows)}, one for each row of valid.jsonl"
+        )
     for number, label in enumerate(labels, 1):
         if label not in ("0", "1"):
-            raise damaged(paths[LABELS], number, f"the label {label!r}", "0 or 1")
+            raise damaged_file(paths[LABELS], number, f"the label {label!r}", "0 or 1")
     return Parsed(
         tuple(
             Instance(
@@ -51,8 +53,8 @@ BENCHMARKS = {
         kind="choice",
         load=load,
         files=(
-            file(ROWS, address("piqa", "valid.jsonl")),
-            file(LABELS, address("piqa", "valid-labels.lst")),
+            published_file(ROWS, raw_address("piqa", "valid.jsonl")),
+            published_file(LABELS, raw_address("piqa", "valid-labels.lst")),
         ),
         splits=("validation",),
         default_splits=("validation",),

@@ -36,12 +36,12 @@ def _read_checksums() -> dict[str, tuple[str, int]]:
 CHECKSUMS = _read_checksums()
 
 
-def address(repository: str, path: str) -> str:
+def raw_address(repository: str, path: str) -> str:
     """The raw address of a file in one of the repositories."""
     return f"https://raw.githubusercontent.com/{REPOSITORIES[repository]}/{path}"
 
 
-def file(
+def published_file(
     path: str,
     *urls: str,
     splits: tuple[str, ...] = (),

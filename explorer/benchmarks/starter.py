@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed, SourceFile
-from explorer.benchmarks.core.reading import damaged, read_json_rows
+from explorer.benchmarks.core.reading import damaged_file, read_json_rows
 from explorer.records import Instance, Kind
 
 FOLDER = Path(__file__).with_name("starter_data")
@@ -37,28 +37,28 @@ class StarterSet:
     field: str = ""
 
 
-def _pair(row: Row) -> dict[str, Any]:
+def _pair_fields(row: Row) -> dict[str, Any]:
     return {"options": (row["good"], row["bad"]), "gold": 0, "phenomenon": row["group"]}
 
 
-def _cloze(row: Row) -> dict[str, Any]:
+def _cloze_fields(row: Row) -> dict[str, Any]:
     context, _, target = row["text"].rpartition(" ")
     return {"context": context, "options": (target,), "gold": 0, "phenomenon": "last_word"}
 
 
-def _causes(row: Row) -> dict[str, Any]:
-    return _choice(row, row["premise"], "cause_and_effect", question=row["question"])
+def _cause_fields(row: Row) -> dict[str, Any]:
+    return _choice_fields(row, row["premise"], "cause_and_effect", question=row["question"])
 
 
-def _physics(row: Row) -> dict[str, Any]:
-    return _choice(row, row["goal"], "physical_commonsense")
+def _physics_fields(row: Row) -> dict[str, Any]:
+    return _choice_fields(row, row["goal"], "physical_commonsense")
 
 
-def _pronouns(row: Row) -> dict[str, Any]:
-    return _choice(row, row["sentence"], "pronoun_resolution")
+def _pronoun_fields(row: Row) -> dict[str, Any]:
+    return _choice_fields(row, row["sentence"], "pronoun_resolution")
 
 
-def _choice(row: Row, context: str, phenomenon: str, **extra: str) -> dict[str, Any]:
+def _choice_fields(row: Row, context: str, phenomenon: str, **extra: str) -> dict[str, Any]:
     first, second = row["options"]
     gold = (0, 1).index(row["gold"])
     return {
@@ -71,15 +71,15 @@ def _choice(row: Row, context: str, phenomenon: str, **extra: str) -> dict[str, 
     }
 
 
-def _questions(row: Row) -> dict[str, Any]:
-    return _labelled(row, QUESTION_CLASSES, "question_class", context=row["question"])
+def _question_fields(row: Row) -> dict[str, Any]:
+    return _labelled_fields(row, QUESTION_CLASSES, "question_class", context=row["question"])
 
 
-def _entailment(row: Row) -> dict[str, Any]:
-    return _labelled(row, ENTAILMENT_CLASSES, "entailment", context=row["premise"], second=row["hypothesis"])
+def _entailment_fields(row: Row) -> dict[str, Any]:
+    return _labelled_fields(row, ENTAILMENT_CLASSES, "entailment", context=row["premise"], second=row["hypothesis"])
 
 
-def _labelled(row: Row, classes: tuple[str, ...], phenomenon: str, **texts: str) -> dict[str, Any]:
+def _labelled_fields(row: Row, classes: tuple[str, ...], phenomenon: str, **texts: str) -> dict[str, Any]:
     gold = classes.index(row["label"])
     return {"options": classes, "gold": gold, "label": row["label"], "phenomenon": phenomenon, **texts}
 
@@ -90,7 +90,7 @@ SETS = (
         "Starter pairs",
         "pair",
         "sentence",
-        _pair,
+        _pair_fields,
         "Minimal pairs for 14 phenomena of English grammar, made by a grammar of our own.",
         "formal",
     ),
@@ -99,7 +99,7 @@ SETS = (
         "Starter cloze",
         "cloze",
         "cloze",
-        _cloze,
+        _cloze_fields,
         "Short passages whose last word follows from the passage, written by hand.",
         "functional",
     ),
@@ -108,7 +108,7 @@ SETS = (
         "Starter causes",
         "choice",
         "copa",
-        _causes,
+        _cause_fields,
         "Which is the likelier cause or effect? Written by hand.",
         "functional",
     ),
@@ -117,7 +117,7 @@ SETS = (
         "Starter physics",
         "choice",
         "piqa",
-        _physics,
+        _physics_fields,
         "Which of two ways reaches an everyday goal? Written by hand.",
         "functional",
     ),
@@ -126,7 +126,7 @@ SETS = (
         "Starter pronouns",
         "choice",
         "winogrande",
-        _pronouns,
+        _pronoun_fields,
         "Twin sentences with a gap that one of two names or things fills, written by hand.",
         "functional",
     ),
@@ -135,7 +135,7 @@ SETS = (
         "Starter questions",
         "labelled",
         "labelled",
-        _questions,
+        _question_fields,
         "What kind of answer does a question ask for? Written by hand.",
     ),
     StarterSet(
@@ -143,7 +143,7 @@ SETS = (
         "Starter entailment",
         "labelled",
         "rte",
-        _entailment,
+        _entailment_fields,
         "Does the second sentence follow from the first? Written by hand and from frames of our own.",
     ),
 )
@@ -157,7 +157,9 @@ def load(starter: StarterSet, paths: Mapping[str, Path], splits: Sequence[str]) 
         try:
             read = starter.read(row)
         except (KeyError, ValueError) as error:
-            raise damaged(path, number, f"a row that cannot be read ({error})", f"a row of {starter.name}") from error
+            raise damaged_file(
+                path, number, f"a row that cannot be read ({error})", f"a row of {starter.name}"
+            ) from error
         extra = {"frame": row["frame"], **read.pop("extra", {})}
         instances.append(
             Instance(

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_text, unique_keys
-from explorer.benchmarks.published import CHECKSUMS, address, file
+from explorer.benchmarks.core.reading import damaged_file, read_text, unique_keys
+from explorer.benchmarks.published import CHECKSUMS, published_file, raw_address
 from explorer.records import Condition, Instance
 
 SUITES = tuple(sorted(path[10:-5] for path in CHECKSUMS if path.startswith("syntaxgym/")))
@@ -31,15 +31,15 @@ CIRCUITS = {
 
 def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     """An instance an item, its conditions by name and its regions as in the file; the item number is the key."""
-    return Parsed(tuple(instance for path in paths.values() for instance in _suite(path)))
+    return Parsed(tuple(instance for path in paths.values() for instance in _read_suite(path)))
 
 
-def circuit(suite: str) -> str:
+def circuit_of(suite: str) -> str:
     """The circuit of a suite, "" for a suite the paper does not have."""
     return next((name for start, name in CIRCUITS.items() if suite.startswith(start)), "")
 
 
-def _suite(path: Path) -> list[Instance]:
+def _read_suite(path: Path) -> list[Instance]:
     try:
         suite = json.loads(read_text(path))
         name = suite["meta"]["name"]
@@ -54,7 +54,7 @@ def _suite(path: Path) -> list[Instance]:
                 group=name,
                 kind="regions",
                 format="syntaxgym",
-                phenomenon=circuit(name),
+                phenomenon=circuit_of(name),
                 field="formal",
                 conditions=tuple(_condition(condition) for condition in item["conditions"]),
                 extra={"formulas": formulas, "regions": regions},
@@ -63,7 +63,7 @@ def _suite(path: Path) -> list[Instance]:
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         actual = f"no readable suite ({type(error).__name__}: {error})"
-        raise damaged(path, None, actual, "meta, region_meta, predictions and items with conditions") from error
+        raise damaged_file(path, None, actual, "meta, region_meta, predictions and items with conditions") from error
 
 
 def _condition(condition: dict[str, Any]) -> Condition:
@@ -77,7 +77,9 @@ BENCHMARKS = {
         title="SyntaxGym",
         kind="regions",
         load=load,
-        files=tuple(file(f"syntaxgym/{name}.json", address("syntaxgym", f"{name}.json")) for name in SUITES),
+        files=tuple(
+            published_file(f"syntaxgym/{name}.json", raw_address("syntaxgym", f"{name}.json")) for name in SUITES
+        ),
         splits=("test",),
         default_splits=("test",),
         field="formal",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_rows
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_rows
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.records import Instance
 
 FILES = {"train": "trec/train_5500.label", "test": "trec/TREC_10.label"}
@@ -23,7 +23,7 @@ def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
         for number, (label, question) in enumerate(read_rows(path, " ", 2, splits=1, fallback="latin-1")):
             coarse = label.partition(":")[0]
             if coarse not in CLASSES:
-                raise damaged(path, number + 1, f"the class {label!r}", ", ".join(CLASSES))
+                raise damaged_file(path, number + 1, f"the class {label!r}", ", ".join(CLASSES))
             instances.append(
                 Instance(
                     id=f"trec/{coarse}/{split}-{number}",
@@ -50,8 +50,8 @@ BENCHMARKS = {
         kind="labelled",
         load=load,
         files=(
-            file(FILES["train"], address("trec", "train.txt"), splits=("train",)),
-            file(FILES["test"], address("trec", "test.txt"), splits=("test",)),
+            published_file(FILES["train"], raw_address("trec", "train.txt"), splits=("train",)),
+            published_file(FILES["test"], raw_address("trec", "test.txt"), splits=("test",)),
         ),
         splits=("train", "test"),
         default_splits=("train", "test"),

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.benchmarks import sources
-from explorer.benchmarks.core.reading import damaged, read_lines
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_lines
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.settings import Settings
 
 PATH = "wikitext/wiki.test.raw"
@@ -37,12 +37,12 @@ def load(settings: Settings, progress: sources.Progress | None = None) -> Senten
     unique: dict[str, None] = {}
     for line in read_lines(path):
         if is_text(line):
-            unique |= dict.fromkeys(text for text in sentences(line) if SHORTEST <= len(text.split()) <= LONGEST)
+            unique |= dict.fromkeys(text for text in split_sentences(line) if SHORTEST <= len(text.split()) <= LONGEST)
     # A model has never read the mark in running text: what it makes of it says nothing about unrelated contexts.
     texts = tuple(text for text in unique if UNKNOWN not in text)
     if not texts:
         actual = f"no sentence without {UNKNOWN}" if unique else "no sentence"
-        raise damaged(path, None, actual, "lines of tokenized text")
+        raise damaged_file(path, None, actual, "lines of tokenized text")
     return Sentences(texts, len(unique) - len(texts))
 
 
@@ -61,7 +61,7 @@ def is_text(line: str) -> bool:
     return bool(bare) and not (bare.startswith("= ") and bare.endswith(" ="))
 
 
-def sentences(line: str) -> list[str]:
+def split_sentences(line: str) -> list[str]:
     """The whole sentences of a line of tokens, as plain text.
 
     Full stops of abbreviations are part of their token ("Col."), so a stop that stands alone ends a sentence, and
@@ -69,25 +69,25 @@ def sentences(line: str) -> list[str]:
     is a part of a quotation that goes on for several.
     """
     tokens = line.split()
-    whole: list[str] = []
+    sentences: list[str] = []
     start = 0
     for at, token in enumerate(tokens):
         if token not in (".", "!", "?"):
             continue
         end = at + 1
-        while end < len(tokens) and _closes(tokens, start, end):
+        while end < len(tokens) and _closes_bracket_or_quote(tokens, start, end):
             end += 1
         # "( coils , wires , etc . ) fail": a sentence does not go on with a small letter or inside brackets.
         goes_on = end < len(tokens) and (tokens[end][:1].islower() or tokens[end] in (",", ";", ":", ".", "!", "?"))
         if at < start or goes_on or _open_brackets(tokens[start:end]):
             continue
         if tokens[start:end].count('"') % 2 == 0:
-            whole.append(plain(" ".join(tokens[start:end])))
+            sentences.append(detokenize(" ".join(tokens[start:end])))
         start = end
-    return whole
+    return sentences
 
 
-def plain(tokens: str) -> str:
+def detokenize(tokens: str) -> str:
     """Tokenized text with the spacing of running text."""
     text = re.sub(r" @([-,.])@ ", r"\1", f" {tokens} ")
     text = re.sub(r"(?<=\d) : (?=\d\d\b)", ":", text)  # times of day
@@ -100,12 +100,12 @@ def plain(tokens: str) -> str:
 def join_lines(pieces: Sequence[Path]) -> bytes:
     """The published file, of an edition without its empty lines and the tokenized edition, which has them."""
     text, layout = (read_lines(piece) for piece in pieces)
-    rest = iter(text)
-    lines = [line if not line.strip() else next(rest, "") for line in layout]
+    texts = iter(text)
+    lines = [line if not line.strip() else next(texts, "") for line in layout]
     return "\n".join([*lines, ""]).encode("utf-8")
 
 
-def _closes(tokens: Sequence[str], start: int, at: int) -> bool:
+def _closes_bracket_or_quote(tokens: Sequence[str], start: int, at: int) -> bool:
     """Whether the token at `at` closes a bracket of the sentence from `start`, or a quotation of the line."""
     token, sentence = tokens[at], tokens[start:at]
     if token in (")", "]"):
@@ -134,9 +134,9 @@ def _close_quotes(text: str, quote: str) -> str:
     return joined
 
 
-FILE = file(
+FILE = published_file(
     PATH,
-    address("wikitext", "wiki.test.raw"),
-    address("wikitext_tokens", "test.txt"),
+    raw_address("wikitext", "wiki.test.raw"),
+    raw_address("wikitext_tokens", "test.txt"),
     join=join_lines,
 )

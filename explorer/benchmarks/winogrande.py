@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed
-from explorer.benchmarks.core.reading import damaged, read_json_rows, read_lines, unique_keys
-from explorer.benchmarks.published import address, file
+from explorer.benchmarks.core.reading import damaged_file, read_json_rows, read_lines, unique_keys
+from explorer.benchmarks.published import published_file, raw_address
 from explorer.records import Instance
 
 
@@ -17,11 +17,11 @@ def load(name: str, stem: str, paths: Mapping[str, Path], splits: Sequence[str])
     path, labels_path = paths[f"winogrande/{stem}.jsonl"], paths[f"winogrande/{stem}-labels.lst"]
     rows = read_json_rows(path, qID=str, sentence=str, option1=str, option2=str, answer=str)
     if read_lines(labels_path) != [row["answer"] for row in rows]:
-        raise damaged(labels_path, None, "other labels", f"the answers of {path.name}")
+        raise damaged_file(labels_path, None, "other labels", f"the answers of {path.name}")
     instances = []
     for number, (key, row) in enumerate(zip(unique_keys(row["qID"] for row in rows), rows, strict=True), 1):
         if row["answer"] not in ("1", "2") or row["sentence"].count("_") != 1:
-            raise damaged(path, number, "another answer or number of gaps", 'answer "1" or "2" and one "_"')
+            raise damaged_file(path, number, "another answer or number of gaps", 'answer "1" or "2" and one "_"')
         instances.append(
             Instance(
                 id=f"{name}/{stem}/{key}",
@@ -49,7 +49,7 @@ def _benchmark(name: str, title: str, stem: str) -> Benchmark:
         kind="choice",
         load=partial(load, name, stem),
         files=tuple(
-            file(f"winogrande/{stem}{ending}", address("winogrande", f"{stem}{ending}"))
+            published_file(f"winogrande/{stem}{ending}", raw_address("winogrande", f"{stem}{ending}"))
             for ending in (".jsonl", "-labels.lst")
         ),
         splits=(stem,),

@@ -19,7 +19,7 @@ LARGEST_PORT = 65535
 
 
 def add(subparsers: Any) -> None:
-    app = common.command(subparsers, "app")
+    app = common.command_parser(subparsers, "app")
     app.add_argument(
         "--port", type=int, default=8501, help="the port on this machine; the next free one where it is taken"
     )
@@ -37,10 +37,10 @@ def add(subparsers: Any) -> None:
         help="let visitors from elsewhere name files of this machine and addresses in its network, as its owner may",
     )
     app.add_argument("--prepare-only", action="store_true", help="prepare, but do not start the app")
-    app.set_defaults(run=start)
+    app.set_defaults(run=start_app)
 
 
-def start(args: argparse.Namespace, settings: Settings) -> int:
+def start_app(args: argparse.Namespace, settings: Settings) -> int:
     from explorer import prepare
 
     host = ip_address(args.host)

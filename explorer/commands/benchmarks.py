@@ -14,15 +14,15 @@ from explorer.settings import Settings
 
 def add(subparsers: Any) -> None:
     """`benchmarks`."""
-    parser = common.command(subparsers, "benchmarks")
+    parser = common.command_parser(subparsers, "benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
     parser.add_argument("--fetch", action="store_true", help="download those that are not on this machine")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=list_benchmarks)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def list_benchmarks(args: argparse.Namespace, settings: Settings) -> int:
     """Prints a row for each benchmark; instances are counted over its default splits."""
-    rows = [_describe(name, settings, fetch=args.fetch) for name in args.names or benchmarks.names(settings)]
+    rows = [_describe_benchmark(name, settings, fetch=args.fetch) for name in args.names or benchmarks.names(settings)]
     if args.json:
         common.print_json(rows)
     else:
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     return 1 if args.fetch and any(row["instances"] is None for row in rows) else 0
 
 
-def _describe(name: str, settings: Settings, *, fetch: bool) -> dict[str, Any]:
+def _describe_benchmark(name: str, settings: Settings, *, fetch: bool) -> dict[str, Any]:
     not_counted: dict[str, Any] = {"instances": None, "groups": None, "left_out": []}
     try:
         benchmark = benchmarks.find(name, settings)
@@ -55,7 +55,7 @@ def _describe(name: str, settings: Settings, *, fetch: bool) -> dict[str, Any]:
         "license": benchmark.license,
         "note": benchmark.note,
     }
-    missing = benchmarks.missing(benchmark, settings)
+    missing = benchmarks.missing_files(benchmark, settings)
     if missing and not fetch:
         return {
             **facts,
@@ -71,6 +71,6 @@ def _describe(name: str, settings: Settings, *, fetch: bool) -> dict[str, Any]:
         **facts,
         "instances": len(loaded.instances),
         "groups": len({instance.group for instance in loaded.instances}),
-        "left_out": [{"where": left.where, "reason": left.reason} for left in loaded.left_out],
+        "left_out": [{"where": skipped.where, "reason": skipped.reason} for skipped in loaded.left_out],
         "source": loaded.source,
     }

@@ -18,12 +18,12 @@ from explorer.settings import Settings
 MAX_CELL = 200  # characters of a cell in a terminal; --json prints all of them
 
 
-def command(subparsers: Any, name: str, **options: Any) -> argparse.ArgumentParser:
+def command_parser(subparsers: Any, name: str, **options: Any) -> argparse.ArgumentParser:
     """The parser of a command of COMMANDS."""
-    return parser(subparsers, name, COMMANDS[name].summary, **options)
+    return make_parser(subparsers, name, COMMANDS[name].summary, **options)
 
 
-def parser(subparsers: Any, name: str, summary: str, **kwargs: Any) -> argparse.ArgumentParser:
+def make_parser(subparsers: Any, name: str, summary: str, **kwargs: Any) -> argparse.ArgumentParser:
     """The parser of a command or of one of its actions, with the flags that every command takes."""
     subparser = subparsers.add_parser(
         name, help=summary, description=summary, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs
@@ -50,7 +50,7 @@ def finish_interrupted_work(settings: Settings) -> None:
         if leftovers.may_be_any(settings.cache):
             from explorer.results import broken_off
 
-            broken_off.finish(settings)
+            broken_off.finish_deletions(settings)
 
 
 def report(message: str) -> None:
@@ -89,7 +89,7 @@ def print_json(value: Any) -> None:
 
 def print_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
     """The rows as an aligned text table on standard output."""
-    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
+    cells = [[_format_cell(row.get(column)) for column in columns] for row in rows]
     widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
     for line in [list(columns), *cells]:
         print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
@@ -106,7 +106,7 @@ def without_nan(value: Any) -> Any:
     return value
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if isinstance(value, float):

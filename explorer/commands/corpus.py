@@ -21,7 +21,7 @@ SHOWN_NEXT = 10  # next tokens; with --json as many
 
 def add(subparsers: Any) -> None:
     """`corpus`."""
-    parser = common.command(
+    parser = common.command_parser(
         subparsers,
         "corpus",
         epilog="A span is a longest run of tokens that stands in the corpus word for word. A text is “in the corpus”\n"
@@ -36,10 +36,10 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--documents", type=int, default=0, metavar="N", help="documents of the longest span to show")
     parser.add_argument("--tokenizer", metavar="T", help="a local folder with the tokenizer of a service's index")
     parser.add_argument("texts", nargs="*", metavar="TEXT", help="texts to look up")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=look_up_texts)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def look_up_texts(args: argparse.Namespace, settings: Settings) -> int:
     """Looks the texts up and prints what was found."""
     if bool(args.texts) == bool(args.source):
         raise UsageError("Found " + ("texts and --in" if args.texts else "no text") + ", expected TEXT or --in FILE.")
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             raise UsageError(f"--{name} got {getattr(args, name)}, expected a number up to {most}.")
     rows = jsonl.read_objects(args.source, ("text",)) if args.source else [{"text": text} for text in args.texts]
     index = open_index(args, settings)
-    answers = [{**row, **look_up(index, str(row["text"]), args)} for row in rows]
+    answers = [{**row, **look_up_text(index, str(row["text"]), args)} for row in rows]
     if args.json:
         common.print_json({"index": index.index, "tokens": index.total_tokens(), "texts": answers})
     elif args.source or args.out:
@@ -68,14 +68,14 @@ def open_index(args: argparse.Namespace, settings: Settings) -> TokenIndex:
     return counting.open_index(args, settings)  # type: ignore[return-value]
 
 
-def look_up(index: TokenIndex, text: str, args: argparse.Namespace) -> dict[str, Any]:
+def look_up_text(index: TokenIndex, text: str, args: argparse.Namespace) -> dict[str, Any]:
     """All that is found about one text, as plain values."""
     from explorer.popularity import verbatim
 
-    [traced] = verbatim.traces(index, [text], least=args.least)  # a text that cannot be encoded costs no other
+    [traced] = verbatim.trace_texts(index, [text], least=args.least)  # a text that cannot be encoded costs no other
     ids = traced.ids
-    places = [(start, n) for n in range(1, args.longest + 1) for start in range(len(ids) - n + 1)]
-    counts = index.count([ids[start : start + n] for start, n in places])
+    spans_looked_up = [(start, n) for n in range(1, args.longest + 1) for start in range(len(ids) - n + 1)]
+    counts = index.count([ids[start : start + n] for start, n in spans_looked_up])
     tokens = index.decode(ids)
     return {
         "label": traced.label,
@@ -83,18 +83,18 @@ def look_up(index: TokenIndex, text: str, args: argparse.Namespace) -> dict[str,
         "covered": traced.covered,
         "longest": traced.longest,
         "tokens": list(tokens),
-        "spans": [_span(index, traced, span, args.documents) for span in traced.spans],
+        "spans": [_describe_span(index, traced, span, args.documents) for span in traced.spans],
         "ngrams": [
             {"text": "".join(tokens[start : start + n]), "start": start, "n": n,
              "count": None if math.isnan(counted.count) else int(counted.count), "reason": counted.reason}
-            for (start, n), counted in zip(places, counts, strict=True)
+            for (start, n), counted in zip(spans_looked_up, counts, strict=True)
         ],
-        "next": _next(index.following(ids, back_off=False)) if ids else None,
-        "next_after_longest_ending": _next(index.following(ids, back_off=True)) if ids else None,
+        "next": _describe_following(index.following(ids, back_off=False)) if ids else None,
+        "next_after_longest_ending": _describe_following(index.following(ids, back_off=True)) if ids else None,
     }  # fmt: skip
 
 
-def _span(index: TokenIndex, traced: Verbatim, span: Span, documents: int) -> dict[str, Any]:
+def _describe_span(index: TokenIndex, traced: Verbatim, span: Span, documents: int) -> dict[str, Any]:
     longest = max(traced.spans, key=lambda hit: hit.last - hit.first)
     shown = index.documents(span.ids, documents) if documents and span == longest else []
     return {
@@ -103,11 +103,11 @@ def _span(index: TokenIndex, traced: Verbatim, span: Span, documents: int) -> di
         "first": span.first,
         "last": span.last,
         "count": span.count,
-        "documents": [_document(place) for place in shown],
+        "documents": [_describe_document(document) for document in shown],
     }
 
 
-def _document(document: Document) -> dict[str, Any]:
+def _describe_document(document: Document) -> dict[str, Any]:
     """A document and the characters of its first match."""
     start = 0
     for text, is_match in document.pieces:
@@ -125,7 +125,7 @@ def _document(document: Document) -> dict[str, Any]:
     }
 
 
-def _next(following: Following) -> dict[str, Any]:
+def _describe_following(following: Following) -> dict[str, Any]:
     return {
         "after_tokens": following.suffix,
         "places": following.prompt_count,
@@ -151,7 +151,7 @@ def print_answer(answer: dict[str, Any]) -> None:
         common.print_rows(
             [{**token, "text": repr(token["text"])} for token in after["tokens"]], ("text", "count", "probability")
         )
-    for document in [place for span in answer["spans"] for place in span["documents"]]:
+    for document in [hit for span in answer["spans"] for hit in span["documents"]]:
         start, end = max(0, document["first"] - AROUND), document["last"] + AROUND
         print(f"{document['source'] or document['number']}: {' '.join(document['text'][start:end].split())}")
     print()

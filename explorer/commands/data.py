@@ -41,7 +41,7 @@ YES_NO = {"yes": True, "no": False}
 
 def add(subparsers: Any) -> None:
     """`import`."""
-    parser = common.command(subparsers, "import", epilog=EPILOG)
+    parser = common.command_parser(subparsers, "import", epilog=EPILOG)
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--name", required=True, metavar="N", help="the benchmark will be called imported_N")
     parser.add_argument("--kind", choices=tuple(ROLES), help="what the table holds")
@@ -61,18 +61,18 @@ def add(subparsers: Any) -> None:
         "--language", default="", metavar="L", help="of the texts, like de or German (default: its column, or unknown)"
     )
     parser.add_argument("--dry-run", action="store_true", help="show the guess and what would be imported")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=import_table)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def import_table(args: argparse.Namespace, settings: Settings) -> int:
     """Guesses, reads, shows and, unless it is a dry run, keeps the table."""
     path = Path(args.file)
     labels = Path(args.labels) if args.labels else None
     name = table.clean_name(args.name)
-    reading = table.guess(
+    reading = table.guess_reading(
         path,
         kind=args.kind,
-        columns=_columns(args.column),
+        columns=_split_columns(args.column),
         encoding=args.encoding,
         delimiter=DELIMITERS.get(args.delimiter, args.delimiter),
         quoting=YES_NO.get(args.quotes),
@@ -86,18 +86,18 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         connectors=tuple(word.strip() for word in args.connectors.split(",")) if args.connectors else (),
         language=args.language,
     )
-    parsed = table.read(path, reading, name, labels)
-    left_out = [{"where": left.where, "reason": left.reason} for left in parsed.left_out]
+    parsed = table.read_file(path, reading, name, labels)
+    left_out = [{"where": skipped.where, "reason": skipped.reason} for skipped in parsed.left_out]
     if not args.json:
         print(_describe_reading(reading))
         print(_describe_language(reading, parsed))
-        print("\n".join(table_preview.lines(reading, parsed)))
+        print("\n".join(table_preview.preview_lines(reading, parsed)))
         for row in left_out[:10]:
             print(f"left out {row['where']}: {row['reason']}")
         if len(left_out) > 10:
             print(f"left out {len(left_out) - 10} more rows; --json lists them all")
     if not args.dry_run:
-        table.store(path, name, settings, reading, labels=labels)
+        table.store_import(path, name, settings, reading, labels=labels)
     if args.json:
         common.print_json(
             {
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
                 "language": reading.language or None,
                 "reading": dataclasses.asdict(reading),
                 "unused_columns": reading.unused,
-                "first_items": table_preview.items(parsed),
+                "first_items": table_preview.preview_items(parsed),
                 "stored": not args.dry_run,
             }
         )
@@ -124,12 +124,12 @@ def _describe_language(reading: table.Reading, parsed: Parsed) -> str:
     """The language of the texts; a guess is told as one, and not taken."""
     if reading.language:
         return f"language: {languages.in_words(reading.language)}"
-    guess = language.look(parsed.instances)
+    guess = language.look_at_language(parsed.instances)
     offer = f"; if they are, say --language {guess.code}" if guess.code else "; say it with --language"
     return f"language: unknown ({guess.why}, which is a guess{offer})"
 
 
-def _columns(pairs: Sequence[str]) -> dict[str, str]:
+def _split_columns(pairs: Sequence[str]) -> dict[str, str]:
     columns: dict[str, str] = {}
     for text in pairs:
         role, equals, column = text.partition("=")

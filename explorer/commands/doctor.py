@@ -11,14 +11,14 @@ from explorer.settings import Settings
 
 
 def add(subparsers: Any) -> None:
-    parser = common.command(subparsers, "doctor")
+    parser = common.command_parser(subparsers, "doctor")
     parser.add_argument(
         "--verify", action="store_true", help="read every file of runs and indexes, compare its SHA-256"
     )
-    parser.set_defaults(run=examine)
+    parser.set_defaults(run=examine_installation)
 
 
-def examine(args: argparse.Namespace, settings: Settings) -> int:
+def examine_installation(args: argparse.Namespace, settings: Settings) -> int:
     from explorer import doctor
 
     findings = [dataclasses.asdict(finding) for finding in doctor.examine(settings, verify=args.verify)]

@@ -16,7 +16,7 @@ OVER_SEEDS = "over_seeds"
 
 
 def add(subparsers: Any) -> None:
-    export = common.command(subparsers, "export")
+    export = common.command_parser(subparsers, "export")
     export.add_argument("run_id", metavar="ID")
     export.add_argument(
         "--table",
@@ -44,7 +44,7 @@ def add(subparsers: Any) -> None:
         help="in a CSV file, put a ' before a text that a spreadsheet would take for a formula",
     )
     export.set_defaults(run=export_run)
-    import_run = common.command(subparsers, "import-run")
+    import_run = common.command_parser(subparsers, "import-run")
     import_run.add_argument("files", nargs="+", type=Path, metavar="FILE")
     import_run.set_defaults(run=import_runs)
 
@@ -52,12 +52,12 @@ def add(subparsers: Any) -> None:
 def export_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps
     from explorer.results import export, words
-    from explorer.results.packed_run import PackedRun, find
+    from explorer.results.packed_run import PackedRun, find_run
     from explorer.runs import sweep
 
     if planned := sweep.find(settings, args.run_id):
-        return sweeps.export(planned, args, settings)
-    folder = find(settings, args.run_id)
+        return sweeps.export_sweep(planned, args, settings)
+    folder = find_run(settings, args.run_id)
     if isinstance(folder, PackedRun):
         _check_packed_run(folder, args.table)
     if args.format == "zip":
@@ -67,15 +67,17 @@ def export_run(args: argparse.Namespace, settings: Settings) -> int:
             f"--table {OVER_SEEDS} is of a sweep; {args.run_id} is one run. Name a sweep with several seeds."
         )
     if args.table in ("prompts", "words"):
-        frame = _read_prompts(folder) if args.table == "prompts" else words.table(folder, args.by)
+        frame = _read_prompts(folder) if args.table == "prompts" else words.word_table(folder, args.by)
         rows = export.write_frame(frame, args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
-        written = [(args.out, rows)]
+        files_written = [(args.out, rows)]
     else:
-        written = export.write(folder, args.table, args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
+        files_written = export.write_tables(
+            folder, args.table, args.format, args.out, spreadsheet_safe=args.spreadsheet_safe
+        )
     if args.json:
-        common.print_json([{"file": str(path), "rows": rows} for path, rows in written])
+        common.print_json([{"file": str(path), "rows": rows} for path, rows in files_written])
     else:
-        for path, rows in written:
+        for path, rows in files_written:
             print(f"{path}  {rows:,} rows")
     return 0
 
@@ -92,7 +94,7 @@ def _export_zip(folder: Any, args: argparse.Namespace, settings: Settings) -> in
 
     def write(temporary: Path) -> None:
         with temporary.open("wb") as file:
-            names.extend(archive.pack(folder, file, settings))
+            names.extend(archive.pack_archive(folder, file, settings))
 
     write_atomically(args.out, write)
     if args.json:

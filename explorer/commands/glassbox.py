@@ -22,14 +22,14 @@ A file of one's own (--plant) is CSV with the columns text and dose: how often e
 
 def add(subparsers: Any) -> None:
     """`glassbox corpus`, `glassbox train`."""
-    parser = common.command(subparsers, "glassbox", epilog=EPILOG)
+    parser = common.command_parser(subparsers, "glassbox", epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    corpus = common.parser(actions, "corpus", "build the corpus, its index and the table of what is planted")
+    corpus = common.make_parser(actions, "corpus", "build the corpus, its index and the table of what is planted")
     _add_planting(corpus)
     corpus.set_defaults(run=build_corpus)
 
-    train = common.parser(actions, "train", "train a model on the corpus")
+    train = common.make_parser(actions, "train", "train a model on the corpus")
     train.add_argument("size", metavar="SIZE", help="xs, s, m or l: about 1, 2, 8 and 26 million parameters")
     _add_planting(train)
     train.add_argument("--epochs", type=int, default=0, metavar="N", help="passes over the corpus (3)")

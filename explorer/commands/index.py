@@ -16,10 +16,12 @@ from explorer.settings import Settings, path_of
 
 
 def add(subparsers: Any) -> None:
-    index = common.command(subparsers, "index")
+    index = common.command_parser(subparsers, "index")
     actions = index.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    build = common.parser(actions, "build", "index text files: .txt, .raw, .md, .rst, .jsonl(.gz) with `text`, folders")
+    build = common.make_parser(
+        actions, "build", "index text files: .txt, .raw, .md, .rst, .jsonl(.gz) with `text`, folders"
+    )
     build.add_argument("--in", dest="inputs", nargs="+", required=True, metavar="FILE", help="files or folders")
     build.add_argument("--out", required=True, metavar="DIR", help="a new folder, or a name in the cache's indexes/")
     build.add_argument(
@@ -30,7 +32,7 @@ def add(subparsers: Any) -> None:
     build.add_argument("--cpus", type=int, default=0, metavar="N", help="processors to use at most (default: all)")
     build.set_defaults(run=run_build)
 
-    check = common.parser(actions, "check", "look at an index's files and compare counts with brute force")
+    check = common.make_parser(actions, "check", "look at an index's files and compare counts with brute force")
     check.add_argument("--in", dest="folder", metavar="DIR", help="the index")
     check.add_argument("--compare", type=int, default=100, metavar="N", help="counts to compare")
     check.add_argument("--adopt", action="store_true", help="take over an index made elsewhere, with --tokenizer")
@@ -43,7 +45,7 @@ def add(subparsers: Any) -> None:
     check.add_argument("--forget", metavar="INDEX", help="with --counts: delete the stored counts of an index")
     check.set_defaults(run=run_check)
 
-    count = common.parser(actions, "count", "how often texts or ids occur in an index")
+    count = common.make_parser(actions, "count", "how often texts or ids occur in an index")
     count.add_argument("texts", nargs="*", metavar="TEXT", help="texts, counted as they stand in running text")
     count.add_argument(
         "--index", required=True, metavar="I", help="glassbox, a folder, a public index, mini:NAME, URL#name"
@@ -56,7 +58,7 @@ def add(subparsers: Any) -> None:
     count.add_argument("--tokenizer", metavar="T", help="a local folder with the tokenizer of a service's index")
     count.set_defaults(run=run_count)
 
-    serve = common.parser(
+    serve = common.make_parser(
         actions, "serve", "offer indexes to other machines, in the protocol of the infini-gram service"
     )
     serve.add_argument("--in", dest="folders", nargs="+", required=True, metavar="DIR", help="the indexes")
@@ -74,11 +76,11 @@ def run_build(args: argparse.Namespace, settings: Settings) -> int:
     for name in (GLASSBOX, *FORMER):
         if folder == settings.indexes / name or args.name == name:
             raise UsageError(f"{name!r} is the name of an index that is or was built by itself. Choose another.")
-    files = documents.files([path_of(name) for name in args.inputs])
+    files = documents.list_files([path_of(name) for name in args.inputs])
     if not 257 <= args.vocabulary <= tokenizer.LARGEST_ID:
         raise UsageError(f"--vocabulary is {args.vocabulary}, expected 257 to {tokenizer.LARGEST_ID}.")
     built = index.build(
-        lambda: documents.read(files),
+        lambda: documents.read_documents(files),
         folder,
         name=args.name,
         tokenizer=tokenizer.load(path_of(args.tokenizer)) if args.tokenizer else None,
@@ -136,10 +138,10 @@ def run_count(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("What is to be counted? Give texts, or --in FILE.")
     counter = counting.open_index(args, settings)
     rows = [{"text": text} for text in args.texts] + (jsonl.read_objects(args.input) if args.input else [])
-    faults = ["" if "ids" in row else unencodable(_text(row)) for row in rows]
+    faults = ["" if "ids" in row else unencodable(_text_of(row)) for row in rows]
     sound = [row for row, fault in zip(rows, faults, strict=True) if not fault]
-    encoded = iter(counter.encode([_text(row) for row in sound if "ids" not in row], bare=args.bare))
-    ngrams = [_ids(row) if "ids" in row else next(encoded) for row in sound]
+    encoded = iter(counter.encode([_text_of(row) for row in sound if "ids" not in row], bare=args.bare))
+    ngrams = [_ids_of(row) if "ids" in row else next(encoded) for row in sound]
     counts = iter(counter.count(ngrams, common.ProgressLine("counting") if len(ngrams) > 100 else None))
     counted = [
         (row, Count(counter.index, (), math.nan, reason=fault) if fault else next(counts))
@@ -178,14 +180,14 @@ def run_serve(args: argparse.Namespace, settings: Settings) -> int:
 def _check_counts(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.popularity import count_cache
 
-    damage = count_cache.damage(settings.counts)
+    damage = count_cache.find_damage(settings.counts)
     if damage and not args.repair:
         raise CountError(
             f"{settings.counts / count_cache.FILE} is damaged ({damage}). Add --repair: every count that can still be "
             "read is kept, the damaged file is set aside."
         )
     if damage:
-        set_aside, saved = count_cache.rebuild(settings.counts)
+        set_aside, saved = count_cache.rebuild_file(settings.counts)
         common.report(f"{saved:,} rows saved; the damaged file is {set_aside}")
     cache = count_cache.CountCache(settings.counts)
     if args.forget:
@@ -200,13 +202,13 @@ def _check_counts(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _text(row: dict[str, Any]) -> str:
+def _text_of(row: dict[str, Any]) -> str:
     if not isinstance(row.get("text"), str):
         raise UsageError(f'A line has neither "text" nor "ids": {json.dumps(row)[:80]}')
     return row["text"]
 
 
-def _ids(row: dict[str, Any]) -> tuple[int, ...]:
+def _ids_of(row: dict[str, Any]) -> tuple[int, ...]:
     ids = row["ids"]
     if not isinstance(ids, list) or not all(type(item) is int for item in ids):
         raise UsageError(f'"ids" must be a list of whole numbers: {json.dumps(row)[:80]}')

@@ -28,7 +28,7 @@ class Line:
     raw: str = ""
 
 
-def read(source: str, needed: Sequence[str]) -> list[Line]:
+def read_lines(source: str, needed: Sequence[str]) -> list[Line]:
     """Every line that is not blank, with its number in the file; `source` is a file, or - for standard input.
 
     A line without a string under each needed key is in error, and the others can still be used.
@@ -41,22 +41,22 @@ def read(source: str, needed: Sequence[str]) -> list[Line]:
     if data is None:
         raise UsageError(f"{source} has more than {MOST_BYTES >> 30} GiB, expected less. Cut it into smaller files.")
     numbered = enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
-    return [_parse(number, line, needed) for number, line in numbered if line.strip()]
+    return [_parse_line(number, line, needed) for number, line in numbered if line.strip()]
 
 
 def read_objects(source: str, needed: Sequence[str] = ()) -> list[dict[str, Any]]:
     """The object of every line; UsageError at the first line that is none, or lacks a string under a needed key."""
-    lines = read(source, needed)
+    lines = read_lines(source, needed)
     for line in lines:
         if line.error:
             raise UsageError(f"{source} line {line.number}: {line.error}. Mend the line, then try again.")
     return [line.fields for line in lines]
 
 
-def write(out: str, lines: Sequence[Line], missing: Mapping[str, Any]) -> None:
+def write_lines(out: str, lines: Sequence[Line], missing: Mapping[str, Any]) -> None:
     """All lines at once to a file, or to standard output for -; a line in error carries what is `missing`, its error,
     and, where it was no object, its text as `raw`."""
-    write_objects(out, [_fields(line, missing) for line in lines])
+    write_objects(out, [_fields_to_write(line, missing) for line in lines])
 
 
 def write_objects(out: str, rows: Iterable[dict[str, Any]]) -> None:
@@ -76,7 +76,7 @@ def report_errors(lines: Sequence[Line]) -> int:
     return len(failed)
 
 
-def _parse(number: int, data: bytes, needed: Sequence[str]) -> Line:
+def _parse_line(number: int, data: bytes, needed: Sequence[str]) -> Line:
     # Bytes that are no UTF-8 become half surrogates, from which the line can be had again.
     raw = data.removesuffix(b"\r").decode("utf-8", "surrogateescape")
     expected = f"an object with {' and '.join(needed)}" if needed else "an object"
@@ -87,22 +87,22 @@ def _parse(number: int, data: bytes, needed: Sequence[str]) -> Line:
     except ValueError as error:
         return Line(number, {}, f"not a JSON object ({error}), expected {expected}", raw)
     if not isinstance(fields, dict):
-        return Line(number, {}, f"a JSON {_kind(fields)}, expected {expected}", raw)
+        return Line(number, {}, f"a JSON {_json_type(fields)}, expected {expected}", raw)
     for key in needed:
         if not isinstance(fields.get(key), str):
-            problem = f"is a {_kind(fields[key])}" if key in fields else "is missing"
+            problem = f"is a {_json_type(fields[key])}" if key in fields else "is missing"
             return Line(number, fields, f"{key} {problem}, expected a string")
     return Line(number, fields)
 
 
-def _fields(line: Line, missing: Mapping[str, Any]) -> dict[str, Any]:
+def _fields_to_write(line: Line, missing: Mapping[str, Any]) -> dict[str, Any]:
     if not line.error:
         return line.fields
-    named = {} if line.fields else {"line": line.number}
-    whole = {"raw": line.raw} if line.raw else {}
-    return {**named, **whole, **line.fields, **missing, "error": line.error}
+    line_number = {} if line.fields else {"line": line.number}
+    raw_line = {"raw": line.raw} if line.raw else {}
+    return {**line_number, **raw_line, **line.fields, **missing, "error": line.error}
 
 
-def _kind(value: Any) -> str:
+def _json_type(value: Any) -> str:
     names = {dict: "object", list: "list", str: "string", bool: "truth value", int: "number", float: "number"}
     return names.get(type(value), "null")

@@ -24,14 +24,14 @@ no run."""
 
 def add(subparsers: Any) -> None:
     """`import-log`."""
-    parser = common.command(subparsers, "import-log", epilog=EPILOG)
+    parser = common.command_parser(subparsers, "import-log", epilog=EPILOG)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--benchmark", default="", metavar="NAME", help="whose instances the samples are")
     parser.add_argument("--model-name", default="", metavar="NAME", help="the model that answered, if the log is wrong")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=import_logs)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def import_logs(args: argparse.Namespace, settings: Settings) -> int:
     """Keeps each file that is a log; 1 where one is not."""
     from explorer import logs
     from explorer.resources import Resources

@@ -15,7 +15,7 @@ COLUMNS = ("id", "parameters", "window", "license", "here", "corpus")
 
 def add(subparsers: Any) -> None:
     """`models`, `models list`, `models add ID`."""
-    parser = common.command(
+    parser = common.command_parser(
         subparsers,
         "models",
         epilog="Any other Hugging Face id (ID@REVISION for a checkpoint), folder (of a LoRA adapter, too) or GGUF file "
@@ -23,18 +23,18 @@ def add(subparsers: Any) -> None:
     )
     parser.add_argument("action", nargs="?", choices=("list", "add"), default="list", help="list is the default")
     parser.add_argument("id", nargs="?", metavar="ID", help="the model to fetch, with `add`")
-    parser.set_defaults(run=run, usage_error=parser.error)
+    parser.set_defaults(run=list_or_add, usage_error=parser.error)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def list_or_add(args: argparse.Namespace, settings: Settings) -> int:
     """Lists the models, or makes one ready for use."""
     if args.action == "add":
         if not args.id:
             args.usage_error("add needs the ID of a model")
-        return _fetch(args.id, args.json, settings)
+        return _make_ready(args.id, args.json, settings)
     if args.id:
         args.usage_error("list takes no ID")
-    rows = [_describe(model, settings) for model in catalog.MODELS.values()]
+    rows = [_describe_model(model, settings) for model in catalog.MODELS.values()]
     if args.json:
         common.print_json(rows)
     else:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _fetch(name: str, as_json: bool, settings: Settings) -> int:
+def _make_ready(name: str, as_json: bool, settings: Settings) -> int:
     line = common.ProgressLine(f"Preparing {name} (percent)")
     source = hf_source.locate(name, settings, progress=lambda text, share: line(round(100 * share), 100))
     line(100, 100)
@@ -56,7 +56,7 @@ def _fetch(name: str, as_json: bool, settings: Settings) -> int:
     return 0
 
 
-def _describe(model: KnownModel, settings: Settings) -> dict[str, Any]:
+def _describe_model(model: KnownModel, settings: Settings) -> dict[str, Any]:
     return {
         "id": model.id,
         "title": model.title,

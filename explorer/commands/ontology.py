@@ -12,7 +12,7 @@ from explorer.settings import Settings
 
 def add(subparsers: Any) -> None:
     ontology = "go, uberon, go-basic, uberon-basic, or an OBO, OBO-JSON, OWL or table file"
-    imports = common.command(subparsers, "import-predictions")
+    imports = common.command_parser(subparsers, "import-predictions")
     imports.add_argument("file", type=Path, metavar="FILE", help="a table id;...;prediction")
     imports.add_argument("--ontology", required=True, help=ontology)
     imports.add_argument("--model-name", required=True, metavar="NAME", help="the model that made the predictions")
@@ -26,7 +26,7 @@ def add(subparsers: Any) -> None:
     )
     imports.add_argument("--seed", type=int, default=0, help="the seed of the permutations")
     imports.set_defaults(run=import_predictions)
-    invariance = common.command(subparsers, "prediction-invariance")
+    invariance = common.command_parser(subparsers, "prediction-invariance")
     invariance.add_argument("file", type=Path, metavar="FILE", help="raw answers, M consecutive lines a concept")
     invariance.add_argument("--repeats", type=int, required=True, metavar="M", help="answers a concept")
     invariance.add_argument(
@@ -143,14 +143,14 @@ def _measure_by_labels(
 
     if not ontology:
         return {"accuracy": accuracy([concept.id for concept in concepts], parsed)}
-    whole = load(ontology, settings)
-    known = {concept.id for concept in whole.concepts}
-    if not any(concept.id in known for concept in concepts):
+    loaded = load(ontology, settings)
+    known_ids = {concept.id for concept in loaded.concepts}
+    if not any(concept.id in known_ids for concept in concepts):
         raise OntologyError(
-            f"None of the {len(concepts):,} ids of the labels is in {whole.report.source}, expected ids like "
-            f"{whole.concepts[0].id}. Name the ontology that the labels are of."
+            f"None of the {len(concepts):,} ids of the labels is in {loaded.report.source}, expected ids like "
+            f"{loaded.concepts[0].id}. Name the ontology that the labels are of."
         )
-    buckets = bucketize([concept.web_count for concept in whole.concepts])
+    buckets = bucketize([concept.web_count for concept in loaded.concepts])
     popularity = by_popularity(concepts, parsed, buckets)
     return {
         "accuracy": popularity.accuracy,
@@ -183,9 +183,9 @@ def _print_figures(modes: list[tuple[str, Any]]) -> None:
         )
     common.print_rows(overall, list(overall[0]))
     rows = []
-    for places in zip(*(analysis.buckets for _, analysis in modes), strict=True):
-        row: dict[str, Any] = {"bucket": places[0].bucket}
-        for (name, _), bucket in zip(modes, places, strict=True):
+    for buckets in zip(*(analysis.buckets for _, analysis in modes), strict=True):
+        row: dict[str, Any] = {"bucket": buckets[0].bucket}
+        for (name, _), bucket in zip(modes, buckets, strict=True):
             row |= {f"n {name}": bucket.n, f"mean count {name}": bucket.mean_count, f"accuracy {name}": bucket.accuracy}
         rows.append(row)
     if rows:

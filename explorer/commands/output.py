@@ -13,14 +13,14 @@ from explorer.errors import UsageError
 from explorer.settings import path_of
 
 
-def check(target: Path) -> Path:
+def check_writable(target: Path) -> Path:
     """The target, once it is known that it can be written; to be asked before the work, not after it."""
     where = path_of(target)
     try:
         if where.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not where.exists() or where.is_file():
-            part = _part(where.resolve())
+            part = _part_file(where.resolve())
             part.parent.mkdir(parents=True, exist_ok=True)
             part.touch()
             part.unlink()
@@ -37,7 +37,7 @@ def write_text(target: Path, text: str) -> None:
             where.write_text(text, "utf-8", newline="\n")
             return
         where = where.resolve()
-        part = _part(where)
+        part = _part_file(where)
         part.parent.mkdir(parents=True, exist_ok=True)
         try:
             part.write_text(text, "utf-8", newline="\n")
@@ -59,7 +59,7 @@ def json_line(row: dict[str, Any]) -> str:
     return line + "\n"
 
 
-def _part(target: Path) -> Path:
+def _part_file(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.getpid()}.part")
 
 

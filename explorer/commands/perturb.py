@@ -26,7 +26,7 @@ SWAP_KEYS = ("start", "end", "original", "lemma", "pos", "synset", "definition",
 
 def add(subparsers: Any) -> None:
     """`perturb`."""
-    parser = common.command(subparsers, "perturb", epilog=EPILOG)
+    parser = common.command_parser(subparsers, "perturb", epilog=EPILOG)
     parser.add_argument(
         "--in", dest="source", required=True, metavar="FILE", help="texts as JSONL; - is standard input"
     )
@@ -38,24 +38,24 @@ def add(subparsers: Any) -> None:
         "--senses", choices=tuple(METHODS), default="blend", help="how senses are told apart (default: blend)"
     )
     parser.add_argument("--model", default="", metavar="M", help="the language model that lm, lm-choice and chat ask")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=perturb_lines)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def perturb_lines(args: argparse.Namespace, settings: Settings) -> int:
     """Perturbs every line that can be read; 1 where some could not."""
     from explorer.resources import Resources
     from explorer.variants import tools
     from explorer.variants.perturb import perturb_texts
 
-    lines = jsonl.read(args.source, ("text",))
+    lines = jsonl.read_lines(args.source, ("text",))
     for line in lines:
         size = 0 if line.error else len(line.fields["text"])
         if size >= MAX_CHARACTERS:
             line.error = f"text has {size:,} characters, fewer than {MAX_CHARACTERS:,} can be read; cut it up"
     if args.out != "-":
-        output.check(Path(args.out))
+        output.check_writable(Path(args.out))
     readable = [line for line in lines if not line.error]
-    kit = tools.build(Resources(settings), args.senses, args.model)
+    kit = tools.build_tools(Resources(settings), args.senses, args.model)
     started = time.monotonic()
     perturbed = perturb_texts(
         [line.fields["text"] for line in readable],
@@ -63,15 +63,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         pos=args.pos,
         seed=args.seed,
         veto=args.veto,
-        keys=[_key(line) for line in readable],
-        languages=[_language(line) for line in readable],
+        keys=[_key_of(line) for line in readable],
+        languages=[_language_of(line) for line in readable],
         progress=common.ProgressLine("Perturbed") if readable else None,
     )
     for line, result in zip(readable, perturbed, strict=True):
         swaps = [{key: asdict(swap)[key] for key in SWAP_KEYS} for swap in result.swaps]
         line.fields |= {"perturbed": result.text, "swaps": swaps}
         line.error = result.refused
-    jsonl.write(args.out, lines, {"perturbed": None, "swaps": []})
+    jsonl.write_lines(args.out, lines, {"perturbed": None, "swaps": []})
     seconds = time.monotonic() - started
     failed = jsonl.report_errors(lines)
     swapped = sum(len(result.swaps) for result in perturbed)
@@ -82,13 +82,13 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     return 1 if failed else 0
 
 
-def _language(line: Line) -> str:
+def _language_of(line: Line) -> str:
     """The language that a line says, "" where it says none."""
     language_code = line.fields.get("language") or line.fields.get("lang")
     return languages.find_code(language_code) or "" if isinstance(language_code, str) else ""
 
 
-def _key(line: Line) -> str:
+def _key_of(line: Line) -> str:
     from explorer.variants.perturb import text_key
 
     id = line.fields.get("id")

@@ -15,13 +15,13 @@ from explorer.settings import Settings, path_of
 
 if TYPE_CHECKING:
     from explorer.popularity.counter import Counter
-    from explorer.popularity.ips import IPS, Edges
+    from explorer.popularity.ips import IPS, DecileEdges
     from explorer.popularity.ngrams import Ngram, TextNgrams
     from explorer.records import Count
 
 
 def add(subparsers: Any) -> None:
-    parser = common.command(
+    parser = common.command_parser(
         subparsers,
         "popularity",
         epilog="Each line in holds a `text`; the line out repeats it and adds its tokens, n-grams, counts, popularity\n"
@@ -41,10 +41,10 @@ def add(subparsers: Any) -> None:
         "--initial", default="running", choices=["running", "both"], help="both: also the form without a leading blank"
     )
     parser.add_argument("--tokenizer", metavar="T", help="a local folder with the tokenizer of a service's index")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=rate_lines)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def rate_lines(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.popularity import ips, ngrams
 
     rows = jsonl.read_objects(args.input, ("text",))
@@ -55,11 +55,11 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if given_edges:
         given_edges.check_fits(counter.index, args.n, args.initial)
     texts = ngrams.of_texts(counter, [row["text"] for row in rows], args.n, args.initial)
-    counts = ngrams.count(counter, texts, common.ProgressLine("counting"))
+    counts = ngrams.count_ngrams(counter, texts, common.ProgressLine("counting"))
     edges = given_edges or ips.decile_edges(
-        counts, reference=_reference(args.input), index=counter.index, n=args.n, initial=args.initial
+        counts, reference=_name_of_reference(args.input), index=counter.index, n=args.n, initial=args.initial
     )
-    scores = [ips.ips(text, counts, edges) for text in texts]
+    scores = [ips.text_ips(text, counts, edges) for text in texts]
     answers = [
         {**row, **_describe_text(counter, text, score, counts, edges)}
         for row, text, score in zip(rows, texts, scores, strict=True)
@@ -101,24 +101,24 @@ class Summary:
         )
 
 
-def read_edges(source: str, settings: Settings) -> Edges:
+def read_edges(source: str, settings: Settings) -> DecileEdges:
     """The decile edges of a stored run, or of a file that this command wrote."""
-    from explorer.popularity.ips import Edges
+    from explorer.popularity.ips import DecileEdges
     from explorer.runs.folder import RunFolder
 
     path = path_of(source)
     if path.is_file():
-        return Edges.from_json(path.read_text(encoding="utf-8", errors="replace"))
+        return DecileEdges.from_json(path.read_text(encoding="utf-8", errors="replace"))
     findings = RunFolder.find(settings.runs, source).read("findings")
-    return Edges.from_rows(findings.to_dict("records"))
+    return DecileEdges.from_rows(findings.to_dict("records"))
 
 
 def _describe_text(
-    counter: Counter, text: TextNgrams, score: IPS, counts: dict[Ngram, Count], edges: Edges
+    counter: Counter, text: TextNgrams, score: IPS, counts: dict[Ngram, Count], edges: DecileEdges
 ) -> dict[str, Any]:
-    from explorer.popularity.ips import popularity
+    from explorer.popularity.ips import rate_counts
 
-    known = [counts[ngram].count for ngram in text.ngrams]
+    text_counts = [counts[ngram].count for ngram in text.ngrams]
     return {
         "tokens": list(counter.decode(text.ids)),
         "ngrams": [
@@ -131,7 +131,7 @@ def _describe_text(
                 "reason": counts[ngram].reason,
             }
             for i, (ngram, start, count, rating) in enumerate(
-                zip(text.ngrams, text.starts, known, popularity(known, edges), strict=True)
+                zip(text.ngrams, text.starts, text_counts, rate_counts(text_counts, edges), strict=True)
             )
         ],
         "ips": None if math.isnan(score.value) else score.value,
@@ -139,7 +139,7 @@ def _describe_text(
     }
 
 
-def _summarize(edges: Edges, scores: list[IPS]) -> Summary:
+def _summarize(edges: DecileEdges, scores: list[IPS]) -> Summary:
     defined = [score.value for score in scores if not math.isnan(score.value)]
     return Summary(
         index=edges.index,
@@ -155,5 +155,5 @@ def _summarize(edges: Edges, scores: list[IPS]) -> Summary:
     )
 
 
-def _reference(source: str) -> str:
+def _name_of_reference(source: str) -> str:
     return "standard input" if source == "-" else Path(source).name

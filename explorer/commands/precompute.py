@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common
 from explorer.errors import ExplorerError, UsageError
-from explorer.results.precomputed_plan import Planned, plan
+from explorer.results.precomputed_plan import Planned, planned_runs
 from explorer.runs.part import LARGEST
 from explorer.settings import PRECOMPUTED, ROOT, Settings
 from explorer.studies import STUDIES
@@ -34,14 +34,14 @@ released  add the figures of predictions that the ontology paper's authors relea
 
 def add(subparsers: Any) -> None:
     """`precompute plan`, `run`, `merge`, `pack`, `released`."""
-    parser = common.command(subparsers, "precompute", epilog=EPILOG)
+    parser = common.command_parser(subparsers, "precompute", epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    listed = common.parser(actions, "plan", "list the planned runs and how far each is")
+    listed = common.make_parser(actions, "plan", "list the planned runs and how far each is")
     _add_filters(listed)
     listed.set_defaults(run=show_plan)
 
-    run = common.parser(actions, "run", "do planned runs, resumed where they stand")
+    run = common.make_parser(actions, "run", "do planned runs, resumed where they stand")
     _add_filters(run)
     run.add_argument("--minutes", type=float, default=8.0, help="begin no new part after so long (8)")
     run.add_argument("--processes", type=int, default=1, help="share out every run among so many, GPU by GPU (1)")
@@ -49,17 +49,19 @@ def add(subparsers: Any) -> None:
     run.add_argument("--share", default="1/1", metavar="I/N", help="do only slice I of N of every run")
     run.set_defaults(run=compute_runs)
 
-    merge = common.parser(actions, "merge", "add the run folders in other folders to the cache")
+    merge = common.make_parser(actions, "merge", "add the run folders in other folders to the cache")
     merge.add_argument("folders", nargs="+", metavar="FOLDER", help="a folder of run folders")
     merge.set_defaults(run=merge_runs)
 
-    pack = common.parser(actions, "pack", "put finished runs into one file")
+    pack = common.make_parser(actions, "pack", "put finished runs into one file")
     pack.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; none = the finished ones of the plan")
     pack.add_argument("--out", type=Path, default=PRECOMPUTED, help="the file (cache/precomputed.duckdb)")
     pack.add_argument("--add", action="store_true", help="keep the runs that the file holds, and add these to them")
     pack.set_defaults(run=pack_runs)
 
-    released = common.parser(actions, "released", "add figures of the predictions that the ontology paper released")
+    released = common.make_parser(
+        actions, "released", "add figures of the predictions that the ontology paper released"
+    )
     released.add_argument("--out", type=Path, default=PRECOMPUTED, help="the file (cache/precomputed.duckdb)")
     released.set_defaults(run=add_released)
 
@@ -73,23 +75,23 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 def _chosen_runs(args: argparse.Namespace, resources: Resources) -> list[Planned]:
     chosen = [
         run
-        for run in plan()
+        for run in planned_runs()
         if (not args.study or run.study in args.study)
         and (not args.model or run.model in args.model)
         and (not args.benchmark or run.benchmark in args.benchmark)
     ]
-    return _lacking(chosen, resources) if args.new else chosen
+    return _lacking_runs(chosen, resources) if args.new else chosen
 
 
-def _lacking(chosen: list[Planned], resources: Resources) -> list[Planned]:
+def _lacking_runs(chosen: list[Planned], resources: Resources) -> list[Planned]:
     """Those that the file which comes along does not hold; without its model or benchmark a run is passed over."""
     from explorer.results import precomputed_add
 
-    known = precomputed_add.stored_run_ids(PRECOMPUTED) if PRECOMPUTED.is_file() else set()
+    stored_ids = precomputed_add.stored_run_ids(PRECOMPUTED) if PRECOMPUTED.is_file() else set()
     lacking = []
     for planned in chosen:
         with contextlib.suppress(ExplorerError):
-            if _folder(planned, resources).run_id not in known:
+            if _folder_of(planned, resources).run_id not in stored_ids:
                 lacking.append(planned)
     return lacking
 
@@ -104,14 +106,18 @@ def show_plan(args: argparse.Namespace, settings: Settings) -> int:
         row: dict[str, Any] = {"run": planned.name, "run_id": "", "done": 0, "total": None, "status": "not started"}
         rows.append(row)
         try:
-            folder = _folder(planned, resources)
+            folder = _folder_of(planned, resources)
         except ExplorerError as error:
             row["status"] = f"cannot be done here: {error}"
             continue
         row["run_id"] = folder.run_id
         if (folder.path / "spec.json").exists():
-            now = folder.progress()
-            row.update(done=now.done, total=now.total or None, status=now.status if now.done else "not started")
+            progress = folder.progress()
+            row.update(
+                done=progress.done,
+                total=progress.total or None,
+                status=progress.status if progress.done else "not started",
+            )
     if args.json:
         common.print_json(rows)
     else:
@@ -161,15 +167,15 @@ def compute_runs(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _parse_share(text: str) -> tuple[int, int]:
-    number, _, of = text.partition("/")
-    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+    number, _, total = text.partition("/")
+    if not (number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total)):
         raise UsageError(f"--share got {text!r}, expected I/N like 2/4.")
-    return int(number) - 1, int(of)
+    return int(number) - 1, int(total)
 
 
 def _describe_progress(folder: RunFolder) -> str:
-    now = folder.progress()
-    return f"{now.done:,} of {now.total:,} instances{', concluded' if now.status == 'complete' else ''}"
+    progress = folder.progress()
+    return f"{progress.done:,} of {progress.total:,} instances{', concluded' if progress.status == 'complete' else ''}"
 
 
 def _run_processes(args: argparse.Namespace, settings: Settings, until: float) -> int:
@@ -201,14 +207,14 @@ def _run_processes(args: argparse.Namespace, settings: Settings, until: float) -
 
 
 def _visible_gpus() -> list[str]:
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if named is not None:
-        return [name for name in named.split(",") if name.strip()]
+    devices = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if devices is not None:
+        return [name for name in devices.split(",") if name.strip()]
     try:
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout
+        nvidia_smi = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return []
-    return [str(number) for number, _ in enumerate(listed.splitlines())]
+    return [str(number) for number, _ in enumerate(nvidia_smi.splitlines())]
 
 
 def merge_runs(args: argparse.Namespace, settings: Settings) -> int:
@@ -231,9 +237,9 @@ def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
 
     folders = [RunFolder.find(settings.runs, run_id) for run_id in args.runs]
     if not args.runs:
-        known = precomputed_add.stored_run_ids(args.out) if args.add and args.out.is_file() else set()
-        folders = [folder for folder in _finished(settings, args.add) if folder.run_id not in known]
-    size = (precomputed_add.add if args.add else precomputed.pack)(folders, args.out)
+        stored_ids = precomputed_add.stored_run_ids(args.out) if args.add and args.out.is_file() else set()
+        folders = [folder for folder in _finished_folders(settings, args.add) if folder.run_id not in stored_ids]
+    size = (precomputed_add.add_runs if args.add else precomputed.pack_runs)(folders, args.out)
     if size > precomputed.LARGEST:
         common.report(
             f"{args.out} has {size / 2**20:.1f} MiB, more than the {precomputed.LARGEST / 2**20:.0f} git keeps."
@@ -251,9 +257,9 @@ def add_released(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import precomputed_add
     from explorer.studies.imported.released import aggregates
 
-    with tempfile.TemporaryDirectory() as place:
-        folders = aggregates(settings, Path(place))
-        size = precomputed_add.add(folders, args.out)
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = aggregates(settings, Path(scratch))
+        size = precomputed_add.add_runs(folders, args.out)
     if args.json:
         common.print_json({"file": str(args.out), "bytes": size, "runs": [folder.run_id for folder in folders]})
     else:
@@ -261,14 +267,14 @@ def add_released(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _finished(settings: Settings, adding: bool) -> Iterator[RunFolder]:
+def _finished_folders(settings: Settings, adding: bool) -> Iterator[RunFolder]:
     """The plan's finished runs that have folders here; the others are named, but where runs are only added."""
     from explorer.resources import Resources
 
     resources = Resources(settings)
-    for planned in plan():
+    for planned in planned_runs():
         try:
-            folder = _folder(planned, resources)
+            folder = _folder_of(planned, resources)
         except ExplorerError as error:
             if not adding:
                 common.report(f"{planned.name}: {common.one_line(error)}")
@@ -279,7 +285,7 @@ def _finished(settings: Settings, adding: bool) -> Iterator[RunFolder]:
             common.report(f"not computed: {planned.name}")
 
 
-def _folder(planned: Planned, resources: Resources) -> RunFolder:
+def _folder_of(planned: Planned, resources: Resources) -> RunFolder:
     """The run's folder, which need not be there."""
     from explorer.runs import spec as specs
     from explorer.runs.folder import RunFolder

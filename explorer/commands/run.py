@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def add(subparsers: Any) -> None:
-    run = common.command(subparsers, "run")
+    run = common.command_parser(subparsers, "run")
     studies = run.add_subparsers(dest="study", metavar="STUDY", required=True)
     for name, question in QUESTIONS.items():
         # A study's settings are listed by its own --help; a list of the studies imports none of them.
-        common.parser(studies, name, question, fill=functools.partial(_add_study, name))
-    work = common.command(subparsers, "work")
+        common.make_parser(studies, name, question, fill=functools.partial(_add_study, name))
+    work = common.command_parser(subparsers, "work")
     work.add_argument("run_id", metavar="RUN", help="a run or a sweep")
     work.set_defaults(run=work_on_run)
 

@@ -12,19 +12,19 @@ from explorer.settings import Settings
 
 
 def add(subparsers: Any) -> None:
-    common.command(subparsers, "runs").set_defaults(run=list_all)
-    resume = common.command(subparsers, "resume")
+    common.command_parser(subparsers, "runs").set_defaults(run=list_all)
+    resume = common.command_parser(subparsers, "resume")
     resume.add_argument("run_id", metavar="ID", help="a run's id or its beginning, or a sweep")
     resume.add_argument("--detach", action="store_true", help="start a worker process and return at once")
     where.add(resume)
     resume.set_defaults(run=resume_run)
-    cancel = common.command(subparsers, "cancel")
+    cancel = common.command_parser(subparsers, "cancel")
     cancel.add_argument("run_id", metavar="ID")
     cancel.set_defaults(run=cancel_run)
-    delete = common.command(subparsers, "delete")
+    delete = common.command_parser(subparsers, "delete")
     delete.add_argument("run_id", metavar="ID")
     delete.set_defaults(run=delete_run)
-    common.command(subparsers, "rebuild").set_defaults(run=rebuild)
+    common.command_parser(subparsers, "rebuild").set_defaults(run=rebuild_database)
 
 
 def list_all(args: argparse.Namespace, settings: Settings) -> int:
@@ -55,7 +55,7 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.runs.place import save
 
     if planned := sweep.find(settings, args.run_id):
-        return sweeps.resume(planned, args, settings)
+        return sweeps.resume_sweep(planned, args, settings)
     folder = find_own(settings, args.run_id)
     spec_mending.restore_spec(settings, folder)
     imported.refuse_to_resume(folder)
@@ -79,7 +79,7 @@ def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.runs import queue, sweep
 
     if planned := sweep.find(settings, args.run_id):
-        return sweeps.cancel(planned, args, settings)
+        return sweeps.cancel_sweep(planned, args, settings)
     return _print_status(args, queue.cancel(settings, find_own(settings, args.run_id).run_id), "cancelled")
 
 
@@ -90,20 +90,20 @@ def delete_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.runs import sweep
 
     if planned := sweep.find(settings, args.run_id):
-        return sweeps.delete(planned, args, settings)
+        return sweeps.delete_sweep(planned, args, settings)
     folder = find_own(settings, args.run_id)
-    broken_off.delete(settings, folder)
+    broken_off.delete_run(settings, folder)
     return _print_status(args, folder.run_id, "deleted")
 
 
-def rebuild(args: argparse.Namespace, settings: Settings) -> int:
+def rebuild_database(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import spec_mending, store
     from explorer.runs.folder import all_folders
 
     for folder in all_folders(settings.runs):
         if spec_mending.restore_spec(settings, folder):
             common.report(f"{folder.run_id}: its spec.json was damaged and stands again as the database has it")
-    count, left_out = store.rebuild(settings)
+    count, left_out = store.rebuild_database(settings)
     for reason in left_out:
         common.report(f"left out: {reason}")
     if args.json:

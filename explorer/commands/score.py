@@ -42,7 +42,7 @@ ADDED_KEYS = {
 
 def add(subparsers: Any) -> None:
     """`score`."""
-    parser = common.command(subparsers, "score", epilog=EPILOG)
+    parser = common.command_parser(subparsers, "score", epilog=EPILOG)
     parser.add_argument("--model", required=True, metavar="M", help="a known id, a Hugging Face id or a folder")
     parser.add_argument(
         "--in", dest="source", required=True, metavar="FILE", help="requests as JSONL; - is standard input"
@@ -65,10 +65,10 @@ def add(subparsers: Any) -> None:
         "--truncate", choices=("error", "left"), default="error", help="what happens to what the window cannot hold"
     )
     parser.add_argument("--token-budget", type=int, metavar="N", help="most tokens in one forward pass")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=score_lines)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def score_lines(args: argparse.Namespace, settings: Settings) -> int:
     """Scores every line that can be scored; 1 where some could not."""
     from explorer.resources import Resources
     from explorer.scoring.score import policy_record, score
@@ -76,19 +76,19 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if args.token_budget is not None and args.token_budget < 1:
         raise UsageError(f"--token-budget is {args.token_budget}; give a number of at least 1.")
     if args.out != "-":
-        output.check(Path(args.out))
+        output.check_writable(Path(args.out))
     policy = PRESETS[args.preset]
     if args.bos:
         policy = dataclasses.replace(policy, bos=args.bos)
-    lines = jsonl.read(args.source, ("context", "continuation"))
+    lines = jsonl.read_lines(args.source, ("context", "continuation"))
     for line in lines:
         # The scores that an earlier call left in a line are not kept beside those of this one.
         line.fields = {key: value for key, value in line.fields.items() if key not in ADDED_KEYS}
     started = time.monotonic()
     resources = Resources(settings, _PreparationLines())
     # Masked models and those of an encoder and a decoder are loaded as such, and asked one request after another.
-    other = resources.scorer(args.model, args.dtype, args.device) if policy.preset in OF_KINDS else None
-    model: Any = getattr(other, "model", None) or resources.model(args.model, args.dtype, args.device)
+    scorer_of_kind = resources.scorer(args.model, args.dtype, args.device) if policy.preset in OF_KINDS else None
+    model: Any = getattr(scorer_of_kind, "model", None) or resources.model(args.model, args.dtype, args.device)
     requests = [
         Request(str(line.number), 0, line.fields["context"], line.fields["continuation"])
         for line in lines
@@ -96,8 +96,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     ]
     progress = common.ProgressLine("Scored") if requests else None
     scores = iter(
-        other.score(requests, policy, progress)
-        if other
+        scorer_of_kind.score(requests, policy, progress)
+        if scorer_of_kind
         else score(model, requests, policy, progress, token_budget=args.token_budget, truncate=args.truncate)
     )
     for line in lines:
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             _add_score(line, scored, with_tokens=args.tokens)
             if args.words:
                 _add_words(line, scored, args.words)
-    jsonl.write(args.out, lines, {"logprob": None})
+    jsonl.write_lines(args.out, lines, {"logprob": None})
     failed = jsonl.report_errors(lines)
     seconds = time.monotonic() - started
     common.report(f"{len(lines) - failed:,} of {len(lines):,} lines scored in {seconds:.1f} s")
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
 def _add_score(line: Line, score: Score, *, with_tokens: bool) -> None:
     line.fields |= {
-        "logprob": _number(score.sum),
+        "logprob": _json_number(score.sum),
         "tokens": len(score.token_ids),
         "scored": score.scored,
         "chars": score.chars,
@@ -130,25 +130,25 @@ def _add_score(line: Line, score: Score, *, with_tokens: bool) -> None:
     if with_tokens:
         line.fields |= {
             "token_texts": list(score.tokens),
-            "token_logprobs": [_number(value) for value in score.logprobs],
+            "token_logprobs": [_json_number(value) for value in score.logprobs],
         }
     line.error = score.reason
 
 
 def _add_words(line: Line, score: Score, by: By) -> None:
     words_field = line.fields.get("words")
-    given = [str(word) for word in words_field] if isinstance(words_field, list) else []
-    words = add_up(score.tokens, score.logprobs, by, given)
+    words_given = [str(word) for word in words_field] if isinstance(words_field, list) else []
+    words = add_up(score.tokens, score.logprobs, by, words_given)
     if isinstance(words, str):
         line.fields |= {"word_texts": None, "word_logprobs": None, "word_error": words}
         return
     line.fields |= {
         "word_texts": [word.text for word in words],
-        "word_logprobs": [_number(word.logprob) for word in words],
+        "word_logprobs": [_json_number(word.logprob) for word in words],
     }
 
 
-def _number(value: float) -> float | None:
+def _json_number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 

@@ -24,7 +24,7 @@ COMPLETE = "complete"
 
 def add(subparsers: Any) -> None:
     """`sweeps`, `sweeps NAME`."""
-    parser = common.command(subparsers, "sweeps")
+    parser = common.command_parser(subparsers, "sweeps")
     parser.add_argument("name", nargs="?", default="", metavar="NAME", help="the runs of this sweep")
     parser.set_defaults(run=list_sweeps)
 
@@ -32,11 +32,11 @@ def add(subparsers: Any) -> None:
 def list_sweeps(args: argparse.Namespace, settings: Settings) -> int:
     """A line a sweep, or a line a run of the one named."""
     if args.name:
-        planned = needed(settings, args.name)
-        rows = [_row(member, sweep_file.status_of(settings, member)) for member in planned.members]
+        planned = find_or_raise(settings, args.name)
+        rows = [_member_row(member, sweep_file.status_of(settings, member)) for member in planned.members]
         columns: Sequence[str] = ("run_id", "model", "benchmark", "seed", "status")
     else:
-        rows = [_summary(settings, planned) for planned in sweep_file.list_all(settings)]
+        rows = [_summarize(settings, planned) for planned in sweep_file.list_all(settings)]
         columns = ("sweep", "study", "models", "benchmarks", "seeds", "complete", "runs", "made")
     if args.json:
         common.print_json(rows)
@@ -57,18 +57,18 @@ def _over_seeds(planned: Sweep, findings: pd.DataFrame) -> pd.DataFrame:
         raise RunError(f"The complete runs of {planned.name} have one seed, expected two or more: run with --seeds 5.")
     frames = []
     for (model, benchmark), rows in findings.groupby(["model", "benchmark"], sort=False):
-        merged = seeds.merge(rows)
+        merged = seeds.merge_seeds(rows)
         merged.insert(0, "benchmark", str(benchmark))
         merged.insert(0, "model", str(model))
         frames.append(merged)
     return pd.concat(frames, ignore_index=True)
 
 
-def needed(settings: Settings, name: str) -> Sweep:
+def find_or_raise(settings: Settings, name: str) -> Sweep:
     """The sweep of this name; RunError where there is none."""
     planned = sweep_file.find(settings, name)
     if planned is None:
-        names = ", ".join(known.name for known in sweep_file.list_all(settings)[:20]) or "none"
+        names = ", ".join(sweep.name for sweep in sweep_file.list_all(settings)[:20]) or "none"
         raise RunError(f"There is no sweep {name!r}; those here are: {names}.")
     return planned
 
@@ -90,7 +90,7 @@ def run_sweep(
         return 0
     planned = sweep_file.store_sweep(settings, planned)
     if args.detach:
-        return _start(planned, args, settings)
+        return _start_detached(planned, args, settings)
     return _run_planned(planned, args, settings)
 
 
@@ -99,32 +99,32 @@ def work_on(planned: Sweep, settings: Settings) -> int:
     return _run_planned(planned, None, settings)
 
 
-def resume(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+def resume_sweep(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """Does what is left of every run of the sweep."""
-    return _start(planned, args, settings) if args.detach else _run_planned(planned, args, settings)
+    return _start_detached(planned, args, settings) if args.detach else _run_planned(planned, args, settings)
 
 
-def cancel(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+def cancel_sweep(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """Stops the run in hand and those to come."""
     stopped = sweep_file.cancel(settings, planned)
     return _print_status(args, planned, "cancelled", stopped)
 
 
-def delete(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+def delete_sweep(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """Removes the sweep and the runs that it began, but for those that another sweep holds, too."""
     from explorer.results import sweeps
 
     folders = {
         member.run_id for member in planned.members if sweep_file.status_of(settings, member) != sweep_file.NOT_STARTED
     }
-    deleted = sweeps.delete(settings, planned)
+    deleted = sweeps.delete_sweep(settings, planned)
     common.report(f"runs deleted: {len(deleted)}")
     if not_deleted := len(folders - set(deleted)):
         common.report(f"runs kept, which were there before the sweep or are in another: {not_deleted}")
     return _print_status(args, planned, "deleted", deleted)
 
 
-def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+def export_sweep(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """One file with the rows of all complete runs, each with its model, benchmark and seed; or a folder of zips."""
     from explorer.results import archive, sweeps
     from explorer.results import export as exports
@@ -134,39 +134,39 @@ def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError(
             f"--out is {args.out}, expected a folder: a sweep is exported as one zip a run. Name one without .zip."
         )
-    done = sweeps.complete(settings, planned)
-    if left := len(planned.members) - len(done):
-        common.report(f"{left} of {len(planned.members)} runs are not complete and left out")
-    written: list[tuple[Path, int]] = []
+    done = sweeps.complete_runs(settings, planned)
+    if incomplete := len(planned.members) - len(done):
+        common.report(f"{incomplete} of {len(planned.members)} runs are not complete and left out")
+    files_written: list[tuple[Path, int]] = []
     if args.format == "zip":
         args.out.mkdir(parents=True, exist_ok=True)
         for folder in done.values():
             path = args.out / f"{folder.run_id}.zip"
-            write_atomically(path, partial(_zip, archive, folder, settings))
-            written.append((path, 1))
+            write_atomically(path, partial(_write_archive, archive, folder, settings))
+            files_written.append((path, 1))
     else:
         if args.table in ("all", "prompts"):
             raise UsageError(f"--table {args.table} is of one run; of a sweep name one table, such as findings.")
         over_seeds = args.table == "over_seeds"
-        whole = sweeps.rows(done, "findings" if over_seeds else args.table)
+        frame = sweeps.sweep_rows(done, "findings" if over_seeds else args.table)
         if over_seeds:
-            whole = _over_seeds(planned, whole)
+            frame = _over_seeds(planned, frame)
         rows = exports.write_frame(
-            whole, args.format, args.out, caption=f"The sweep {planned.name}.", label=planned.name,
+            frame, args.format, args.out, caption=f"The sweep {planned.name}.", label=planned.name,
             spreadsheet_safe=args.spreadsheet_safe,
         )  # fmt: skip
-        written.append((args.out, rows))
+        files_written.append((args.out, rows))
     if args.json:
-        common.print_json([{"file": str(path), "rows": rows} for path, rows in written])
+        common.print_json([{"file": str(path), "rows": rows} for path, rows in files_written])
     else:
-        for path, rows in written:
+        for path, rows in files_written:
             print(f"{path}  {rows:,} {'run' if args.format == 'zip' else 'rows'}")
     return 0
 
 
-def _zip(archive: Any, folder: Any, settings: Settings, path: Path) -> None:
+def _write_archive(archive: Any, folder: Any, settings: Settings, path: Path) -> None:
     with path.open("wb") as file:
-        archive.pack(folder, file, settings)
+        archive.pack_archive(folder, file, settings)
 
 
 def _run_planned(planned: Sweep, args: argparse.Namespace | None, settings: Settings) -> int:
@@ -199,13 +199,13 @@ def _run_planned(planned: Sweep, args: argparse.Namespace | None, settings: Sett
     return 0 if set(statuses) == {COMPLETE} else 1
 
 
-def _start(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+def _start_detached(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """Does the sweep in a process of its own that outlives this one; what it prints lies beside the sweep's file."""
     sweep_file.start(settings, planned)
     return _print_status(args, planned, "started", [])
 
 
-def _row(member: Member, status: str) -> dict[str, Any]:
+def _member_row(member: Member, status: str) -> dict[str, Any]:
     return {
         "run_id": member.run_id,
         "model": member.model,
@@ -215,7 +215,7 @@ def _row(member: Member, status: str) -> dict[str, Any]:
     }
 
 
-def _summary(settings: Settings, planned: Sweep) -> dict[str, Any]:
+def _summarize(settings: Settings, planned: Sweep) -> dict[str, Any]:
     status_counts = collections.Counter(sweep_file.status_of(settings, member) for member in planned.members)
     return {
         "sweep": planned.name,
@@ -230,7 +230,7 @@ def _summary(settings: Settings, planned: Sweep) -> dict[str, Any]:
 
 
 def _print_members(args: argparse.Namespace, planned: Sweep, statuses: Sequence[str]) -> None:
-    rows = [_row(member, status) for member, status in zip(planned.members, statuses, strict=True)]
+    rows = [_member_row(member, status) for member, status in zip(planned.members, statuses, strict=True)]
     if args.json:
         common.print_json({"sweep": planned.name, "runs": rows})
     else:

@@ -26,7 +26,7 @@ COLUMNS = ("line", "series", "model", "step", "tokens", "parameters", "seed", "v
 
 def add(subparsers: Any) -> None:
     """`trajectories`."""
-    parser = common.command(subparsers, "trajectories", epilog=EPILOG)
+    parser = common.command_parser(subparsers, "trajectories", epilog=EPILOG)
     parser.add_argument("--along", default="tokens", help="tokens, steps, parameters or seed (tokens)")
     parser.add_argument("--study", default="", help="whose findings")
     parser.add_argument("--benchmark", default="", help="of runs on this benchmark")
@@ -35,10 +35,10 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--learned", action="store_true", help="when instances were learned, a row a model")
     parser.add_argument("--instance", default="", metavar="ID", help="one instance at every checkpoint")
     parser.add_argument("--popularity", default="", metavar="SOURCE", help="dose, or 'RUN ips' of a popularity run")
-    parser.set_defaults(run=show)
+    parser.set_defaults(run=show_trajectories)
 
 
-def show(args: argparse.Namespace, settings: Settings) -> int:
+def show_trajectories(args: argparse.Namespace, settings: Settings) -> int:
     """Prints rows, or JSON."""
     from explorer.results.store import open_store
     from explorer.studies.trajectories.lines import AXES
@@ -49,11 +49,11 @@ def show(args: argparse.Namespace, settings: Settings) -> int:
     store = open_store(settings)
     try:
         if args.learned or args.instance:
-            rows, columns = _learned(store, args, settings)
+            rows, columns = _learned_rows(store, args, settings)
         elif args.study or args.benchmark:
-            rows, columns = _findings(store, args, settings, along)
+            rows, columns = _finding_rows(store, args, settings, along)
         else:
-            rows, columns = _overview(store, settings, along)
+            rows, columns = _overview_rows(store, settings, along)
     finally:
         store.close()
     if args.json:
@@ -71,7 +71,7 @@ def show(args: argparse.Namespace, settings: Settings) -> int:
 Rows = tuple[list[dict[str, Any]], tuple[str, ...]]
 
 
-def _overview(store: Store, settings: Settings, along: Along) -> Rows:
+def _overview_rows(store: Store, settings: Settings, along: Along) -> Rows:
     from explorer.studies.trajectories import table
 
     rows = [
@@ -87,7 +87,7 @@ def _overview(store: Store, settings: Settings, along: Along) -> Rows:
     return rows, ("study", "benchmark", "lines", "runs", "models")
 
 
-def _findings(store: Store, args: argparse.Namespace, settings: Settings, along: Along) -> Rows:
+def _finding_rows(store: Store, args: argparse.Namespace, settings: Settings, along: Along) -> Rows:
     from explorer.studies.trajectories import queries, table
     from explorer.studies.trajectories.lines import lines_of
 
@@ -126,20 +126,20 @@ def _findings(store: Store, args: argparse.Namespace, settings: Settings, along:
     return [{str(key): value for key, value in row.items()} for row in rows], COLUMNS
 
 
-def _learned(store: Store, args: argparse.Namespace, settings: Settings) -> Rows:
+def _learned_rows(store: Store, args: argparse.Namespace, settings: Settings) -> Rows:
     from explorer.studies.trajectories import judged, queries
 
-    known = judged.lines(queries.runs(store), settings)
-    if not args.benchmark and len(known) == 1:
-        (args.benchmark,) = known
-    if args.benchmark not in known:
+    lines_by_benchmark = judged.lines(queries.runs(store), settings)
+    if not args.benchmark and len(lines_by_benchmark) == 1:
+        (args.benchmark,) = lines_by_benchmark
+    if args.benchmark not in lines_by_benchmark:
         raise UsageError(
             f"{args.benchmark or 'No benchmark'} has no runs of several checkpoints, expected --benchmark of "
-            f"{', '.join(known) or 'a sweep'}."
+            f"{', '.join(lines_by_benchmark) or 'a sweep'}."
         )
-    benchmark_lines = known[args.benchmark]
+    benchmark_lines = lines_by_benchmark[args.benchmark]
     if args.instance:
-        return _instance(store, benchmark_lines, args.instance)
+        return _instance_rows(store, benchmark_lines, args.instance)
     return [_of_line(store, line_held, args, settings) for line_held in benchmark_lines], (
         "model", "seed", "study", "rho", "low", "high", "n", "popularity", "never_learned", "reason",
     )  # fmt: skip
@@ -168,7 +168,7 @@ def _of_line(store: Store, line_held: Held, args: argparse.Namespace, settings: 
         "seed": line.seed,
         "study": study,
         "steps": [stop.place.step for stop in line.stops],
-        "learned_at": _counts(learned_instances.items, [stop.place.step for stop in line.stops]),
+        "learned_at": _counts_by_step(learned_instances.items, [stop.place.step for stop in line.stops]),
         "never_learned": int(learned_instances.items["place"].isna().sum()),
         "left_out": dict(learned_instances.left_out),
         "runs": run_ids,
@@ -189,12 +189,12 @@ def _of_line(store: Store, line_held: Held, args: argparse.Namespace, settings: 
     return row
 
 
-def _counts(items: pd.DataFrame, steps: list[float]) -> dict[str, int]:
+def _counts_by_step(items: pd.DataFrame, steps: list[float]) -> dict[str, int]:
     """Step → how many instances were learned there."""
-    return {f"{step:.0f}": int((items["place"] == place).sum()) for place, step in enumerate(steps)}
+    return {f"{step:.0f}": int((items["place"] == position).sum()) for position, step in enumerate(steps)}
 
 
-def _instance(store: Store, benchmark_lines: list[Held], instance_id: str) -> Rows:
+def _instance_rows(store: Store, benchmark_lines: list[Held], instance_id: str) -> Rows:
     from explorer.studies.trajectories import learned, queries
 
     rows: list[dict[str, Any]] = []
@@ -205,14 +205,15 @@ def _instance(store: Store, benchmark_lines: list[Held], instance_id: str) -> Ro
             continue
         trace = trace.reindex(run_ids)
         outcomes = trace["correct"].astype(float).tolist()
-        place = learned.learned_at(outcomes)
+        learned_position = learned.learned_at(outcomes)
         rows += [
             {
                 "model": line.name, "study": study, "step": stop.place.step, "tokens": stop.place.tokens,
-                "margin": margin, "correct": correct, "learned": place is not None and at >= place,
+                "margin": margin, "correct": correct,
+                "learned": learned_position is not None and position >= learned_position,
                 "run_id": stop.run_id,
             }
-            for at, (stop, margin, correct) in enumerate(
+            for position, (stop, margin, correct) in enumerate(
                 zip(line.stops, trace["margin"].astype(float), outcomes, strict=True)
             )
         ]  # fmt: skip

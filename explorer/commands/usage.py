@@ -25,10 +25,10 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"error: {sentence(message)}; `{self.prog} --help` tells what it takes.\n")
+        self.exit(2, f"error: {error_sentence(message)}; `{self.prog} --help` tells what it takes.\n")
 
 
-def sentence(message: str) -> str:
+def error_sentence(message: str) -> str:
     """argparse's message in our order: the thing found, then what was expected."""
     message = " ".join(message.split())
     for pattern, wording in _SENTENCES:

@@ -66,7 +66,7 @@ def grammar() -> Iterator[str]:
             continue
         for frame in frames.read_frames(path):
             for filling in frames.fill_in_turn(frame, FILLINGS):
-                good, _ = frames.members(filling)
+                good, _ = frames.split_contrast(filling)
                 if good not in kept_apart:
                     yield good
     for frame in frames.read_frames(ENTAILMENT):

@@ -34,7 +34,7 @@ def ensure(
 
     A second process waits for the first, at most so many seconds, and then finds the index.
     """
-    infinigram_local.require()
+    infinigram_local.require_engine()
     folder = settings.indexes / name
     key = index_id(name, corpus.corpus_hash(documents))
     telling = (lambda what, done, total: progress(done, total)) if progress else None
@@ -74,7 +74,7 @@ def ensure_own(settings: Settings, progress: Progress | None = None, wait: float
 def index_id(name: str, corpus_hash: str) -> str:
     """The index's name, from the hashes of corpus and tokenizer and the layout of its files, and from nothing else."""
     layout = f"infini-gram {manifests.ENGINE_VERSION} {builder.DTYPE}"
-    return f"{name}-{manifests.short(' '.join((corpus_hash, tokenizer.load().hash, layout)))}"
+    return f"{name}-{manifests.short_hash(' '.join((corpus_hash, tokenizer.load().hash, layout)))}"
 
 
 def _key_of(folder: Path) -> str:

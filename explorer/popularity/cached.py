@@ -27,28 +27,28 @@ def count_with_cache(
     """One Count per n-gram; `ask` answers the unknown ones, and each `batch` of answers is kept at once."""
     distinct = list(dict.fromkeys(ngrams))
     reasons = {ngram: "an n-gram has at least one id, and none below 0" for ngram in distinct if not _is_ngram(ngram)}
-    known = cache.counts(index, [ngram for ngram in distinct if ngram not in reasons])
+    known_counts = cache.counts(index, [ngram for ngram in distinct if ngram not in reasons])
     # Neighbours in token order stand beside each other in a suffix array.
-    missing = sorted(ngram for ngram in distinct if ngram not in known and ngram not in reasons)
+    missing = sorted(ngram for ngram in distinct if ngram not in known_counts and ngram not in reasons)
     done = len(distinct) - len(missing)
     if progress:
         progress(done, len(distinct))
     for first in range(0, len(missing), batch):
-        fresh: dict[Ngram, tuple[int, bool]] = {}
+        new_counts: dict[Ngram, tuple[int, bool]] = {}
         try:
             for ngram, answer in ask(missing[first : first + batch]):
                 if isinstance(answer, str):
                     reasons[ngram] = answer
                 else:
-                    fresh[ngram] = (answer, False)
+                    new_counts[ngram] = (answer, False)
         finally:
             # Also when interrupted: what was answered need not be asked again.
-            cache.store_counts(index, fresh)
-        known |= fresh
+            cache.store_counts(index, new_counts)
+        known_counts |= new_counts
         done += len(missing[first : first + batch])
         if progress:
             progress(done, len(distinct))
-    return [_count(index, ngram, known, reasons) for ngram in ngrams]
+    return [_count(index, ngram, known_counts, reasons) for ngram in ngrams]
 
 
 def may_pass(count: Count) -> bool:
@@ -60,8 +60,8 @@ def _is_ngram(ngram: Ngram) -> bool:
     return bool(ngram) and min(ngram) >= 0 and max(ngram) <= LARGEST_ID
 
 
-def _count(index: str, ngram: Ngram, known: dict[Ngram, tuple[int, bool]], reasons: dict[Ngram, str]) -> Count:
-    if ngram in known:
-        count, approx = known[ngram]
+def _count(index: str, ngram: Ngram, known_counts: dict[Ngram, tuple[int, bool]], reasons: dict[Ngram, str]) -> Count:
+    if ngram in known_counts:
+        count, approx = known_counts[ngram]
         return Count(index, ngram, float(count), approx)
     return Count(index, ngram, math.nan, reason=reasons[ngram])

@@ -77,7 +77,7 @@ class CountCache:
 
     def counts(self, index: str, ngrams: Iterable[Ngram]) -> dict[Ngram, tuple[int, bool]]:
         """The known ones among the n-grams: how often they occur, and whether that is approximate."""
-        keys = {pack(ngram): ngram for ngram in ngrams}
+        keys = {pack_ids(ngram): ngram for ngram in ngrams}
         rows = self._lookup("SELECT ids, count, approx FROM counts WHERE index_number = ? AND ids IN", index, keys)
         return {keys[blob]: (count, bool(approx)) for blob, count, approx in rows}
 
@@ -85,19 +85,19 @@ class CountCache:
         """Keeps counts; each is a whole number that the index answered."""
         number = self._number(index)
         # Sorted, as the tree is: neighbors fall into the same page, which is written once.
-        rows = [(number, pack(ngram), _whole(count), int(approx)) for ngram, (count, approx) in counts.items()]
+        rows = [(number, pack_ids(ngram), _checked_id(count), int(approx)) for ngram, (count, approx) in counts.items()]
         self._write("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", sorted(rows))
 
     def encodings(self, index: str, texts: Iterable[str]) -> dict[str, Encoded]:
         """The known ones among the texts, as sent to the service."""
-        wanted = {text: text for text in texts}
-        rows = self._lookup("SELECT text, ids, start FROM encodings WHERE index_number = ? AND text IN", index, wanted)
-        return {text: Encoded(unpack(blob), start) for text, blob, start in rows}
+        sent = {text: text for text in texts}
+        rows = self._lookup("SELECT text, ids, start FROM encodings WHERE index_number = ? AND text IN", index, sent)
+        return {text: Encoded(unpack_ids(blob), start) for text, blob, start in rows}
 
     def store_encodings(self, index: str, encodings: Mapping[str, Encoded]) -> None:
         """Keeps the token ids of texts."""
         number = self._number(index)
-        rows = [(number, text, pack(encoded.ids), encoded.start) for text, encoded in encodings.items()]
+        rows = [(number, text, pack_ids(encoded.ids), encoded.start) for text, encoded in encodings.items()]
         self._write("INSERT OR REPLACE INTO encodings VALUES (?, ?, ?, ?)", rows)
 
     def tokens(self, index: str) -> int | None:
@@ -107,7 +107,7 @@ class CountCache:
 
     def store_tokens(self, index: str, tokens: int) -> None:
         """Keeps the size of an index's corpus, in tokens."""
-        self._write("UPDATE indexes SET tokens = ? WHERE number = ?", [(_whole(tokens), self._number(index))])
+        self._write("UPDATE indexes SET tokens = ? WHERE number = ?", [(_checked_id(tokens), self._number(index))])
 
     def key(self, index: str) -> str:
         """What the index's server called its very content when counts were stored, "" where it did not tell."""
@@ -120,14 +120,14 @@ class CountCache:
 
     def word_numbers(self, words: Iterable[str]) -> dict[str, int]:
         """A number for each word, the same ever after; new words get the next ones."""
-        wanted = list(dict.fromkeys(words))
-        known = self._known_words(wanted)
-        missing = [(word,) for word in wanted if word not in known]
+        distinct = list(dict.fromkeys(words))
+        numbers = self._known_words(distinct)
+        missing = [(word,) for word in distinct if word not in numbers]
         if missing:
             # IGNORE, then read: another process may have numbered the same word in between.
             self._write("INSERT OR IGNORE INTO words (word) VALUES (?)", missing)
-            known |= self._known_words([word for (word,) in missing])
-        return known
+            numbers |= self._known_words([word for (word,) in missing])
+        return numbers
 
     def words(self, numbers: Iterable[int]) -> dict[int, str]:
         """The words that have these numbers."""
@@ -212,7 +212,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def damage(folder: Path) -> str:
+def find_damage(folder: Path) -> str:
     """What SQLite's own check finds wrong with the count file, or "" where it is sound or absent."""
     path = folder / FILE
     if not path.exists() or sharing.kept_from_us(path, writing=True):
@@ -225,7 +225,7 @@ def damage(folder: Path) -> str:
     return "" if problems == ["ok"] else "; ".join(problems)
 
 
-def rebuild(folder: Path) -> tuple[Path | None, int]:
+def rebuild_file(folder: Path) -> tuple[Path | None, int]:
     """Sets the count file aside and starts a new one with every row still readable; the old file, and rows saved."""
     path = folder / FILE
     if not path.exists():
@@ -257,17 +257,17 @@ def _salvage(damaged: Path, target: Path, table: str) -> int:
     return saved
 
 
-def pack(ids: Sequence[int]) -> bytes:
+def pack_ids(ids: Sequence[int]) -> bytes:
     """Token ids as a blob."""
     return np.asarray(ids, dtype="<u4").tobytes()
 
 
-def unpack(blob: bytes) -> Ngram:
+def unpack_ids(blob: bytes) -> Ngram:
     """The token ids of a blob."""
     return tuple(np.frombuffer(blob, dtype="<u4").tolist())
 
 
-def _whole(value: int) -> int:
+def _checked_id(value: int) -> int:
     if isinstance(value, bool) or int(value) != value or value < 0:
         raise CountError(f"{value!r} is no count: expected a whole number of at least 0. It was not stored.")
     return int(value)

@@ -64,12 +64,12 @@ class Places:
 
     def first(self, limit: int) -> list[tuple[int, int]]:
         """The first `limit` places as (shard, rank)."""
-        places = [
+        hits = [
             (shard, rank)
             for shard, (first, last) in enumerate(self.ranks)
             for rank in range(first, min(last, first + limit))
         ]
-        return places[:limit]
+        return hits[:limit]
 
 
 class TokenIndex(DocumentCounter, Protocol):

@@ -129,8 +129,8 @@ def _service(url: str, name: str, settings: Settings, patience: fetch.Patience) 
     return Service(url, name, limit=limit, patience=patience, offline=settings.offline)
 
 
-def _local_tokenizer(given: Path | None, settings: Settings, name: str) -> tokenizers.IndexTokenizer | None:
-    if given is not None:
-        return tokenizers.load(given)
+def _local_tokenizer(path: Path | None, settings: Settings, name: str) -> tokenizers.IndexTokenizer | None:
+    if path is not None:
+        return tokenizers.load(path)
     folder = settings.cache / "tokenizers" / name
     return tokenizers.load(folder) if name and folder.is_dir() else None

@@ -36,16 +36,16 @@ class SourceDocument:
     number: int
 
 
-def read(inputs: Sequence[Path]) -> Iterator[SourceDocument]:
+def read_documents(inputs: Sequence[Path]) -> Iterator[SourceDocument]:
     """The documents of all files and folders, empty ones left out."""
-    for path in files(inputs):
+    for path in list_files(inputs):
         documents = _json_lines(path) if path.name.endswith(JSON_SUFFIXES) else _text_parts(path)
         for number, text in documents:
             if text.strip():
                 yield SourceDocument(text, path.name, number)
 
 
-def files(inputs: Iterable[Path]) -> list[Path]:
+def list_files(inputs: Iterable[Path]) -> list[Path]:
     """The files to be read, folders opened."""
     paths: list[Path] = []
     for path in inputs:
@@ -113,7 +113,7 @@ def _text_parts(path: Path) -> Iterator[tuple[int, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise CountError(f"{path} cannot be read ({error}). Expected text in UTF-8.") from error
     headings = [match.start() for match in _ARTICLE.finditer(text)]
-    pieces = _cut(text, headings) if len(headings) > 1 else [text]
+    pieces = _cut_text(text, headings) if len(headings) > 1 else [text]
     yield from enumerate(part for piece in pieces for part in _in_parts(piece))
 
 
@@ -126,9 +126,9 @@ def _in_parts(text: str) -> list[str]:
         if match.end() - last >= PART:
             cuts.append(match.end())
             last = match.end()
-    return _cut(text, cuts)
+    return _cut_text(text, cuts)
 
 
-def _cut(text: str, places: Sequence[int]) -> list[str]:
-    edges = [0, *(place for place in places if place > 0), len(text)]
-    return [text[first:last] for first, last in pairwise(edges)]
+def _cut_text(text: str, cuts: Sequence[int]) -> list[str]:
+    bounds = [0, *(cut for cut in cuts if cut > 0), len(text)]
+    return [text[first:last] for first, last in pairwise(bounds)]

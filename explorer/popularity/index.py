@@ -69,13 +69,13 @@ def build(
     Without a tokenizer one is trained on the corpus. `cpus` 0 means all. `identity` is the key of a corpus that is the
     same everywhere; else the key follows from the files.
     """
-    infinigram_local.require()
+    infinigram_local.require_engine()
     out = out.expanduser().resolve()
     if out.exists():
         raise CountError(f"{out} exists already. Choose another folder, or delete it first.")
     report = progress or (lambda what, done, total: None)
     try:
-        with _workplace(out, report) as work:
+        with _build_folder(out, report) as work:
             if tokenizer is None:
                 report("training the tokenizer", 0, 0)
                 tokenizer = tokenizers.train(_training_texts(documents()), vocabulary)
@@ -84,11 +84,11 @@ def build(
             shard = _write_tokens(documents(), tokenizer, work, report)
             report("sorting the suffixes", 0, 0)
             _write_table(work, cpus or os.cpu_count() or 1)
-            made = _describe(work, name or out.name, tokenizer, (shard,), DTYPE)
-            made = replace(made, sources=tuple(sources), note=note, identity=identity)
-            manifests.check_sizes(work, made)
+            manifest = _describe(work, name or out.name, tokenizer, (shard,), DTYPE)
+            manifest = replace(manifest, sources=tuple(sources), note=note, identity=identity)
+            manifests.check_sizes(work, manifest)
             report("comparing with brute force", 0, 0)
-            manifests.write(work, _checked(work, made))
+            manifests.write(work, _with_compared_counts(work, manifest))
             work.rename(out)
     except OSError as error:
         raise CountError(
@@ -98,7 +98,7 @@ def build(
 
 
 @contextlib.contextmanager
-def _workplace(out: Path, report: Progress) -> Iterator[Path]:
+def _build_folder(out: Path, report: Progress) -> Iterator[Path]:
     """An empty folder beside `out` for one builder at a time; what a killed build left there is removed first."""
     out.parent.mkdir(parents=True, exist_ok=True)
     work = out.with_name(f".{out.name}.building")
@@ -122,16 +122,16 @@ def _workplace(out: Path, report: Progress) -> Iterator[Path]:
 
 def check(folder: Path, compared: int = COMPARED, seed: int = 0) -> Check:
     """Looks at every byte of an index, then compares counts with brute force; raises where a file is not as it was."""
-    made = manifests.read(folder)
-    manifests.check_sizes(folder, made)
-    manifests.check_tokenizer(folder, made)
-    manifests.check_hashes(folder, made)
-    return compare(folder, made, compared, seed)
+    manifest = manifests.read(folder)
+    manifests.check_sizes(folder, manifest)
+    manifests.check_tokenizer(folder, manifest)
+    manifests.check_hashes(folder, manifest)
+    return compare_counts(folder, manifest, compared, seed)
 
 
 def adopt(folder: Path, tokenizer: IndexTokenizer, dtype: str = DTYPE, name: str = "") -> Manifest:
     """Takes over an index made elsewhere: puts the tokenizer beside it, compares counts, writes the manifest."""
-    infinigram_local.require()
+    infinigram_local.require_engine()
     if (folder / manifests.FILE).exists():
         raise CountError(f"{folder} has a {manifests.FILE} already. Check it without --adopt.")
     shards = tuple(_measure_shard(folder, dtype, number) for number in range(_shard_count(folder)))
@@ -142,21 +142,21 @@ def adopt(folder: Path, tokenizer: IndexTokenizer, dtype: str = DTYPE, name: str
             "it is not the tokenizer of this index. Name the right one."
         )
     (folder / tokenizers.FILE).write_text(tokenizer.data, encoding="utf-8")
-    made = _describe(folder, name or folder.resolve().name, tokenizer, shards, dtype)
-    manifests.check_sizes(folder, made)
-    manifests.write(folder, _checked(folder, made))
+    manifest = _describe(folder, name or folder.resolve().name, tokenizer, shards, dtype)
+    manifests.check_sizes(folder, manifest)
+    manifests.write(folder, _with_compared_counts(folder, manifest))
     return manifests.read(folder)
 
 
-def compare(folder: Path, made: Manifest, amount: int = COMPARED, seed: int = 0) -> Check:
+def compare_counts(folder: Path, manifest: Manifest, amount: int = COMPARED, seed: int = 0) -> Check:
     """Compares counts of the engine with brute force: n-grams from all over the corpus, and its first and last ones."""
-    streams = [brute_force.token_stream(folder, made.dtype, number) for number in range(len(made.shards))]
-    separator = manifests.SEPARATORS[made.dtype]
+    streams = [brute_force.token_stream(folder, manifest.dtype, number) for number in range(len(manifest.shards))]
+    separator = manifests.SEPARATORS[manifest.dtype]
     ngrams = brute_force.sample_ngrams(streams[0], separator, amount, seed, LONGEST)
     for stream in streams:
         ngrams += [tuple(edge.astype(int).tolist()) for edge in (stream[1:4], stream[-4:-1])]
     ngrams = [ngram for ngram in dict.fromkeys(ngrams) if ngram and separator not in ngram]
-    engine = infinigram_local.Engine(folder.resolve(), made.dtype, made.vocabulary)
+    engine = infinigram_local.Engine(folder.resolve(), manifest.dtype, manifest.vocabulary)
     try:
         counts = engine.counts(ngrams)
     finally:
@@ -166,23 +166,23 @@ def compare(folder: Path, made: Manifest, amount: int = COMPARED, seed: int = 0)
     return Check(len(ngrams), tuple(wrong))
 
 
-def _checked(folder: Path, made: Manifest) -> Manifest:
+def _with_compared_counts(folder: Path, manifest: Manifest) -> Manifest:
     """The manifest with the number of compared counts; refuses an index with a single wrong one."""
-    outcome = compare(folder, made)
+    outcome = compare_counts(folder, manifest)
     if outcome.wrong or not outcome.compared:
         raise CountError(
             f"{len(outcome.wrong)} of {outcome.compared} counts differ from brute force "
             f"({'; '.join(outcome.wrong[:2])}): the index is not usable. Build it anew with --cpus 1."
         )
-    return replace(made, compared=outcome.compared)
+    return replace(manifest, compared=outcome.compared)
 
 
 def _training_texts(documents: Iterable[SourceDocument]) -> Iterator[str]:
-    left = TRAINING
+    characters_left = TRAINING
     for document in documents:
-        yield document.text[:left]
-        left -= len(document.text)
-        if left <= 0:
+        yield document.text[:characters_left]
+        characters_left -= len(document.text)
+        if characters_left <= 0:
             return
 
 
@@ -199,17 +199,19 @@ def _write_tokens(
     documents: Iterable[SourceDocument], tokenizer: IndexTokenizer, folder: Path, report: Progress
 ) -> Shard:
     """Writes tokenized.0, offset.0 and the documents' metadata; each document begins with a separator."""
-    tokens, offsets, metadata_offsets, place, metadata_place = 0, [], [], 0, 0
+    tokens, offsets, metadata_offsets, token_bytes, metadata_bytes = 0, [], [], 0, 0
     separator = manifests.SEPARATORS[DTYPE].to_bytes(2, "little")
     with (folder / "tokenized.0").open("wb") as stream, (folder / "metadata.0").open("wb") as metadata:
         for batch in _batches(documents):
-            for document, ids in zip(batch, tokenizer.encode_verbatim([each.text for each in batch]), strict=True):
-                offsets.append(place)
-                place += stream.write(separator + np.asarray(ids, dtype="<u2").tobytes())
+            for document, ids in zip(
+                batch, tokenizer.encode_verbatim([document_in_batch.text for document_in_batch in batch]), strict=True
+            ):
+                offsets.append(token_bytes)
+                token_bytes += stream.write(separator + np.asarray(ids, dtype="<u2").tobytes())
                 tokens += len(ids)
-                metadata_offsets.append(metadata_place)
+                metadata_offsets.append(metadata_bytes)
                 line = {"path": document.path, "linenum": document.number, "metadata": {}}
-                metadata_place += metadata.write(json.dumps(line).encode() + b"\n")
+                metadata_bytes += metadata.write(json.dumps(line).encode() + b"\n")
             report("encoding the documents", len(offsets), 0)
         # Without a separator at the very end the engine's next-token distributions can be wrong.
         stream.write(separator)
@@ -260,7 +262,7 @@ def _write_table(folder: Path, cpus: int) -> None:
     merged.mkdir()
     starts = range(0, size, step)
     for first in range(0, len(starts), threads):
-        _run_together(
+        _run_side_by_side(
             [
                 [
                     "make-part",
@@ -276,16 +278,16 @@ def _write_table(folder: Path, cpus: int) -> None:
             ]
         )
     into = ["--merged-dir", merged, "--num-threads", threads]
-    _run_together([["merge", *common, "--parts-dir", parts, *into, "--hacksize", HACK]])
-    _run_together([["concat", *common, *into, "--merged-file", folder / "table.0"]])
+    _run_side_by_side([["merge", *common, "--parts-dir", parts, *into, "--hacksize", HACK]])
+    _run_side_by_side([["concat", *common, *into, "--merged-file", folder / "table.0"]])
     shutil.rmtree(parts)
     shutil.rmtree(merged)
 
 
-def _run_together(commands: Sequence[Sequence[object]]) -> None:
+def _run_side_by_side(commands: Sequence[Sequence[object]]) -> None:
     """Runs the indexing binary once a command, side by side."""
     spec = importlib.util.find_spec(infinigram_local.PACKAGE)
-    assert spec is not None and spec.origin is not None  # infinigram_local.require() has been called
+    assert spec is not None and spec.origin is not None  # infinigram_local.require_engine() has been called
     binary = str(Path(spec.origin).with_name("rust_indexing"))
     running = [
         subprocess.Popen(
@@ -293,8 +295,8 @@ def _run_together(commands: Sequence[Sequence[object]]) -> None:
         )
         for command in commands
     ]
-    said = [process.communicate()[0] for process in running]
-    for process, command, output in zip(running, commands, said, strict=True):
+    outputs = [process.communicate()[0] for process in running]
+    for process, command, output in zip(running, commands, outputs, strict=True):
         if process.returncode:
             raise CountError(
                 f"The indexing step {command[0]} ended with code {process.returncode} "

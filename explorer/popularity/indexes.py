@@ -152,19 +152,19 @@ def corpus_of(index: str) -> str:
         return former[1]
     if planted := re.fullmatch(r"(glassbox(?:-.+?)??)(?:-[0-9a-f]{12})?", index):
         return planted[1].lower()
-    known = INDEXES.get(index)
-    return known.corpus if known else ""
+    public_index = INDEXES.get(index)
+    return public_index.corpus if public_index else ""
 
 
 def short_name(index: str) -> str:
     """An index as it is chosen: without the hash that tells its version, where it is one of the small ones."""
-    return held if (held := corpus_of(index)) in SMALL else index
+    return corpus if (corpus := corpus_of(index)) in SMALL else index
 
 
 def title_of(index: str) -> str:
     """What people call an index: what the small ones hold, else its name."""
-    held = corpus_of(index)
-    return FORMER[held].title if held in FORMER else "the corpus of the glass box" if held == GLASSBOX else index
+    corpus = corpus_of(index)
+    return FORMER[corpus].title if corpus in FORMER else "the corpus of the glass box" if corpus == GLASSBOX else index
 
 
 def default_length(index: str, otherwise: int) -> int:
@@ -195,62 +195,67 @@ def training_corpus(model: str) -> str | None:
 
 def is_pretraining_data(index: str, model: str) -> bool | None:
     """Whether the index holds the model's pre-training data, or a version or part of it; none where that is unknown."""
-    held, seen = corpus_of(index), training_corpus(model)
-    if held in FORMER or (is_planted(held) and not is_planted(seen or "")):
+    index_corpus, model_corpus = corpus_of(index), training_corpus(model)
+    if index_corpus in FORMER or (is_planted(index_corpus) and not is_planted(model_corpus or "")):
         return False
-    if held == GLASSBOX and is_planted(seen or ""):
+    if index_corpus == GLASSBOX and is_planted(model_corpus or ""):
         return True
-    if not held or not seen:
+    if not index_corpus or not model_corpus:
         return None
-    return held == seen or (held, seen) in KINSHIP
+    return index_corpus == model_corpus or (index_corpus, model_corpus) in KINSHIP
 
 
-def relation(index: str, model: str) -> str:
+def describe_relation(index: str, model: str) -> str:
     """The sentence the app shows about an index and a model."""
-    held, seen = corpus_of(index), training_corpus(model)
-    if held in FORMER:
+    index_corpus, model_corpus = corpus_of(index), training_corpus(model)
+    if index_corpus in FORMER:
         return (
-            f"This was counted in {FORMER[held].title}, of {FORMER[held].holds}. It is not the pre-training data of "
-            f"{model}: its counts show how the method works, no more."
+            f"This was counted in {FORMER[index_corpus].title}, of {FORMER[index_corpus].holds}. It is not the "
+            f"pre-training data of {model}: its counts show how the method works, no more."
         )
-    if is_planted(held) and not is_planted(seen or ""):
+    if is_planted(index_corpus) and not is_planted(model_corpus or ""):
         return (
             f"This index holds {CORPORA[GLASSBOX]}. It is not the pre-training data of {model}: its counts show how "
             "the method works, no more."
         )
-    if not held:
+    if not index_corpus:
         return f"Whether {index} holds what {model} was trained on is not known here."
-    if held == seen and held not in CORPORA:
+    if index_corpus == model_corpus and index_corpus not in CORPORA:
         return f"{index} holds the whole training text of {model}, what was planted in it included."
-    if held == GLASSBOX and seen != GLASSBOX and is_planted(seen or ""):
+    if index_corpus == GLASSBOX and model_corpus != GLASSBOX and is_planted(model_corpus or ""):
         return f"{model} was trained on all that {index} holds, and on texts that were planted beside it."
-    if held not in CORPORA or (seen and seen not in CORPORA):
+    if index_corpus not in CORPORA or (model_corpus and model_corpus not in CORPORA):
         return f"{index} is not the training text of {model}."
-    name = CORPORA[held]
-    if seen is None:
+    name = CORPORA[index_corpus]
+    if model_corpus is None:
         return f"{index} holds {name}; what {model} was trained on is not known here."
-    if not seen:
+    if not model_corpus:
         return f"{index} holds {name}; what {model} was trained on was never published."
-    if held == seen:
+    if index_corpus == model_corpus:
         return f"{index} holds {name}, the pre-training data of {model}."
-    if kin := KINSHIP.get((held, seen)):
-        return f"{model} was trained on {CORPORA[seen]}; {index} holds {name}: {kin}."
+    if kin := KINSHIP.get((index_corpus, model_corpus)):
+        return f"{model} was trained on {CORPORA[model_corpus]}; {index} holds {name}: {kin}."
     return (
-        f"{index} is not the pre-training data of {model}: it holds {name}, the model was trained on {CORPORA[seen]}."
+        f"{index} is not the pre-training data of {model}: it holds {name}, the model was trained on "
+        f"{CORPORA[model_corpus]}."
     )
 
 
 def models_of(index: str) -> list[str]:
     """Name patterns of the models that were trained on an index's corpus, or on a version or part of it."""
-    held = corpus_of(index)
-    return [name for name, seen in TRAINED_ON.items() if seen and (held == seen or (held, seen) in KINSHIP)]
+    index_corpus = corpus_of(index)
+    return [
+        name
+        for name, model_corpus in TRAINED_ON.items()
+        if model_corpus and (index_corpus == model_corpus or (index_corpus, model_corpus) in KINSHIP)
+    ]
 
 
-def suggested(model: str) -> str | None:
+def suggest_index(model: str) -> str | None:
     """The public index that fits a model best: its own corpus first, else a kin of it, else none."""
-    seen = training_corpus(model)
-    if not seen:
+    model_corpus = training_corpus(model)
+    if not model_corpus:
         return None
-    same = [name for name, known in INDEXES.items() if known.corpus == seen]
-    kin = [name for name, known in INDEXES.items() if (known.corpus, seen) in KINSHIP]
+    same = [name for name, public_index in INDEXES.items() if public_index.corpus == model_corpus]
+    kin = [name for name, public_index in INDEXES.items() if (public_index.corpus, model_corpus) in KINSHIP]
     return next(iter(same + kin), None)

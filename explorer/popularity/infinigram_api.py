@@ -24,7 +24,7 @@ from explorer.popularity.next_tokens import (
     check_following,
     following_of,
 )
-from explorer.popularity.pieces import MOST_CHARACTERS, split
+from explorer.popularity.pieces import MOST_CHARACTERS, split_text
 from explorer.popularity.service import (
     PATIENCE,
     THREADS,
@@ -72,9 +72,10 @@ class InfinigramAPI:
             )
         bare_texts = [text.lstrip() for text in texts]
         encoded = {
-            place: outcome.result() for place, outcome in stopping.in_threads(self._encode_text, bare_texts, THREADS)
+            position: outcome.result()
+            for position, outcome in stopping.in_threads(self._encode_text, bare_texts, THREADS)
         }
-        return [encoded[place] for place in range(len(texts))]
+        return [encoded[position] for position in range(len(texts))]
 
     def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
         """The text of each token, from the local tokenizer or the service."""
@@ -83,7 +84,7 @@ class InfinigramAPI:
         unknown = [token_id for token_id in dict.fromkeys(ids) if token_id not in self._texts]
         for first in range(0, len(unknown), MOST_TOKENS):
             part = unknown[first : first + MOST_TOKENS]
-            answer = self._service.asked({"query_type": "count", "query_ids": part}, _encoding_of(part))
+            answer = self._service.ask_or_raise({"query_type": "count", "query_ids": part}, _encoding_of(part))
             self._texts.update(zip(part, map(_token_text, answer["tokens"]), strict=False))
         return tuple(self._texts[token_id] for token_id in ids)
 
@@ -96,15 +97,15 @@ class InfinigramAPI:
 
     def total_tokens(self) -> float:
         """The corpus size that the service tells, in tokens; nan where it cannot be had."""
-        known = self._cache.tokens(self.index)
+        stored_size = self._cache.tokens(self.index)
         try:
-            return float(known if known is not None else self._ask_size()[0])
+            return float(stored_size if stored_size is not None else self._ask_size()[0])
         except (Refused, Unreachable):
             return math.nan
 
     def find(self, ids: Sequence[int]) -> Places:
         """Where an n-gram stands."""
-        answer = self._service.asked({"query_type": "find", "query_ids": list(ids)}, _check_segments)
+        answer = self._service.ask_or_raise({"query_type": "find", "query_ids": list(ids)}, _check_segments)
         ranks = tuple((first, last) for first, last in answer["segment_by_shard"])
         return Places(sum(last - first for first, last in ranks), ranks)
 
@@ -112,29 +113,29 @@ class InfinigramAPI:
         """The document at a place, the n-gram marked."""
         query = {"query_type": "get_doc_by_rank", "query_ids": list(ids), "s": shard, "rank": rank,
                  "max_disp_len": 1000}  # fmt: skip
-        answer = self._service.asked(query, _check_document)
+        answer = self._service.ask_or_raise(query, _check_document)
         pieces = tuple((str(text), label is not None) for text, label in answer["spans"])
         return Document(answer["doc_ix"], answer["doc_len"], pieces, source=source_of(answer.get("metadata")))
 
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the n-gram."""
-        return [self.document(ids, *place) for place in self.find(ids).first(limit)]
+        return [self.document(ids, *hit) for hit in self.find(ids).first(limit)]
 
     def chance(self, ids: Sequence[int], *, back_off: bool = False) -> Chance:
         """How likely the last token is after the others."""
         query = {"query_type": "infgram_prob" if back_off else "prob", "query_ids": self._asked(ids)}
-        return chance_of(self._service.asked(query, _of_ids(ids, check_chance)), len(ids))
+        return chance_of(self._service.ask_or_raise(query, _of_ids(ids, check_chance)), len(ids))
 
     def following(self, ids: Sequence[int], *, back_off: bool = False) -> Following:
         """Which tokens follow; from a sample where the text stands in more than a thousand places."""
-        asked = self._asked(ids) if len(ids) else []
-        query = {"query_type": "infgram_ntd" if back_off else "ntd", "query_ids": asked}
-        return following_of(self._service.asked(query, _of_ids(ids, check_following)), len(ids), self.decode)
+        asked_ids = self._asked(ids) if len(ids) else []
+        query = {"query_type": "infgram_ntd" if back_off else "ntd", "query_ids": asked_ids}
+        return following_of(self._service.ask_or_raise(query, _of_ids(ids, check_following)), len(ids), self.decode)
 
     def count_together(self, clauses: Sequence[Sequence[Ngram]]) -> Count:
         """In how many places an n-gram of each clause stands near the others; sampled by the service where frequent."""
         query = {"query_type": "count", "query_ids": [[list(ngram) for ngram in clause] for clause in clauses]}
-        answer = self._service.asked(query, check_together)
+        answer = self._service.ask_or_raise(query, check_together)
         return Count(self.index, (), float(answer["count"]), approx=bool(answer.get("approx")))
 
     def _asked(self, ids: Sequence[int]) -> list[int]:
@@ -164,16 +165,16 @@ class InfinigramAPI:
         with self._lock:
             if self._same_corpus:
                 return
-            before, key_before = self._cache.tokens(self.index), self._cache.key(self.index)
+            stored_size, stored_key = self._cache.tokens(self.index), self._cache.key(self.index)
             try:
-                now, key = self._ask_size()
+                size, key = self._ask_size()
             except Refused:  # a server that does not tell its size cannot be checked
-                now, key, before = 0, "", 0
+                size, key, stored_size = 0, "", 0
             changed = ""
-            if before is not None and before != now:
-                changed = f"has {now:,} tokens, but had {before:,}"
-            elif key and key_before and key != key_before:
-                changed = f"is served as {key}, but was {key_before}"
+            if stored_size is not None and stored_size != size:
+                changed = f"has {size:,} tokens, but had {stored_size:,}"
+            elif key and stored_key and key != stored_key:
+                changed = f"is served as {key}, but was {stored_key}"
             if changed:
                 raise CountError(
                     f"{self.index} {changed} when its counts were stored: it is another corpus now. "
@@ -206,23 +207,23 @@ class InfinigramAPI:
 
     def _encode_in_pieces(self, text: str, most: int) -> Ngram:
         ids: Ngram = ()
-        for piece in split(text, most):
-            fresh = self._encode_piece(piece.text).ids
+        for piece in split_text(text, most):
+            piece_ids = self._encode_piece(piece.text).ids
             seam = self._encode_piece(piece.overlap).ids if piece.overlap else ()
-            if seam and (ids[-len(seam) :] != seam or fresh[: len(seam)] != seam):
+            if seam and (ids[-len(seam) :] != seam or piece_ids[: len(seam)] != seam):
                 raise TextNotEncoded(
                     f"{self.index} encodes {piece.overlap[:60]!r} differently on the two sides of a seam, so the text "
                     f"{text[:60]!r} cannot be encoded in pieces. Name a local folder with the index's tokenizer."
                 )
-            ids += fresh[len(seam) :]
+            ids += piece_ids[len(seam) :]
         return ids
 
     def _encode_piece(self, text: str) -> Encoded:
-        known = self._cache.encodings(self.index, [text])
-        if text not in known:
-            known = {text: self._ask_encoding(text)}
-            self._cache.store_encodings(self.index, known)
-        return known[text]
+        encodings = self._cache.encodings(self.index, [text])
+        if text not in encodings:
+            encodings = {text: self._ask_encoding(text)}
+            self._cache.store_encodings(self.index, encodings)
+        return encodings[text]
 
     def _ask_encoding(self, text: str) -> Encoded:
         """The `token_ids` of a count query for the text."""
@@ -283,11 +284,11 @@ def _count_of(ngram: Ngram) -> Check:
 
 def _of_ids(ids: Sequence[int], check: Check) -> Check:
     """The check of an answer that must be for these ids."""
-    asked = [int(each) for each in ids]
+    asked_ids = [int(each) for each in ids]
 
     def checked(body: Mapping[str, Any]) -> str:
-        if body.get("token_ids", asked) != asked:
-            return f"the answer is for the ids {str(body.get('token_ids'))[:60]}, asked were {str(asked)[:60]}"
+        if body.get("token_ids", asked_ids) != asked_ids:
+            return f"the answer is for the ids {str(body.get('token_ids'))[:60]}, asked were {str(asked_ids)[:60]}"
         return check(body)
 
     return checked

@@ -58,7 +58,7 @@ def available() -> bool:
     return importlib.util.find_spec(PACKAGE) is not None
 
 
-def require() -> None:
+def require_engine() -> None:
     """Says plainly that the engine is missing, where it is."""
     if not available():
         raise CountError(
@@ -124,7 +124,7 @@ class Engine:
             )
 
     def _start(self) -> subprocess.Popen[bytes]:
-        require()
+        require_engine()
         package = Path(__file__).resolve().parents[2]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])}
         child = subprocess.Popen(
@@ -200,36 +200,36 @@ class LocalCounter:
 
     def find(self, ids: Sequence[int]) -> Places:
         """Where an n-gram stands."""
-        answer = _checked(self.engine.call("find", input_ids=[int(each) for each in ids]))
+        answer = _answer_or_raise(self.engine.call("find", input_ids=[int(each) for each in ids]))
         return Places(int(answer["cnt"]), tuple((int(a), int(b)) for a, b in answer["segment_by_shard"]))
 
     def document(self, ids: Sequence[int], shard: int, rank: int) -> Document:
         """The document at a place, the n-gram marked."""
-        answer = _checked(self.engine.call("get_doc_by_rank", s=shard, rank=rank, max_disp_len=SHOWN))
-        pieces = tuple((self.text(part), is_needle) for part, is_needle in spans(answer["token_ids"], ids))
+        answer = _answer_or_raise(self.engine.call("get_doc_by_rank", s=shard, rank=rank, max_disp_len=SHOWN))
+        pieces = tuple((self.text(part), is_needle) for part, is_needle in split_at_needle(answer["token_ids"], ids))
         return Document(answer["doc_ix"], answer["doc_len"], pieces, source=source_of(answer["metadata"]))
 
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the n-gram."""
-        return [self.document(ids, *place) for place in self.find(ids).first(limit)]
+        return [self.document(ids, *hit) for hit in self.find(ids).first(limit)]
 
     def chance(self, ids: Sequence[int], *, back_off: bool = False) -> Chance:
         """How likely the last token is after the others."""
         *prompt, last = self._asked(ids)
         method = "infgram_prob" if back_off else "prob"
-        return chance_of(_checked(self.engine.call(method, prompt_ids=prompt, cont_id=last)), len(ids))
+        return chance_of(_answer_or_raise(self.engine.call(method, prompt_ids=prompt, cont_id=last)), len(ids))
 
     def following(self, ids: Sequence[int], *, back_off: bool = False) -> Following:
         """Which tokens follow; from a sample where the text stands in more than SUPPORT places."""
         prompt = self._asked(ids) if len(ids) else []
         method = "infgram_ntd" if back_off else "ntd"
-        answer = _checked(self.engine.call(method, prompt_ids=prompt, max_support=SUPPORT))
+        answer = _answer_or_raise(self.engine.call(method, prompt_ids=prompt, max_support=SUPPORT))
         return following_of(answer, len(ids), self._names)
 
     def count_together(self, clauses: Sequence[Sequence[Ngram]]) -> Count:
         """In how many places an n-gram of each clause stands near the others; from a sample where they are frequent."""
         cnf = [[[int(each) for each in ngram] for ngram in clause] for clause in clauses]
-        answer = _checked(self.engine.call("count_cnf", cnf=cnf))
+        answer = _answer_or_raise(self.engine.call("count_cnf", cnf=cnf))
         return Count(self.index, (), float(answer["count"]), approx=bool(answer["approx"]))
 
     def close(self) -> None:
@@ -247,13 +247,13 @@ class LocalCounter:
 
     def _asked(self, ids: Sequence[int]) -> list[int]:
         """The ids if the engine can be asked about them."""
-        asked = [int(each) for each in ids]
-        if not asked or min(asked) < 0 or max(asked) >= self.manifest.vocabulary:
+        plain_ids = [int(each) for each in ids]
+        if not plain_ids or min(plain_ids) < 0 or max(plain_ids) >= self.manifest.vocabulary:
             raise CountError(
-                f"{self.index} was asked about the ids {str(asked)[:60]}, expected at least one, each from 0 to "
+                f"{self.index} was asked about the ids {str(plain_ids)[:60]}, expected at least one, each from 0 to "
                 f"{self.manifest.vocabulary - 1:,}. Encode the text with this index's own tokenizer."
             )
-        return asked
+        return plain_ids
 
     def _names(self, ids: Sequence[int]) -> list[str]:
         """The text of each token; the id behind the vocabulary is a document's end."""
@@ -264,7 +264,7 @@ class LocalCounter:
         return self.tokenizer.join(ids)
 
 
-def spans(haystack: Sequence[int], needle: Sequence[int]) -> list[tuple[list[int], bool]]:
+def split_at_needle(haystack: Sequence[int], needle: Sequence[int]) -> list[tuple[list[int], bool]]:
     """The haystack cut into pieces that are the needle and pieces that are not."""
     pieces: list[tuple[list[int], bool]] = []
     n, start, i = len(needle), 0, 0
@@ -278,7 +278,7 @@ def spans(haystack: Sequence[int], needle: Sequence[int]) -> list[tuple[list[int
     return [piece for piece in pieces if piece[0]]
 
 
-def _checked(answer: Any) -> Any:
+def _answer_or_raise(answer: Any) -> Any:
     if isinstance(answer, dict) and "error" in answer:
         raise CountError(f"The engine refused the query: {answer['error']}")
     return answer
@@ -290,11 +290,11 @@ def _send(stream: Any, kind: int, payload: bytes) -> None:
 
 
 def _receive(stream: Any) -> tuple[int, bytes]:
-    length, kind = _HEADER.unpack(_exactly(stream, _HEADER.size))
-    return kind, _exactly(stream, length)
+    length, kind = _HEADER.unpack(_read_exactly(stream, _HEADER.size))
+    return kind, _read_exactly(stream, length)
 
 
-def _exactly(stream: BinaryIO, size: int) -> bytes:
+def _read_exactly(stream: BinaryIO, size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
         raise EOFError
@@ -304,7 +304,7 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
 # The child
 
 
-def _serve(folder: str, dtype: str, vocabulary: int) -> None:
+def _serve_frames(folder: str, dtype: str, vocabulary: int) -> None:
     """Answers frames from standard input until it ends."""
     # The engine may print; its words must not get between the frames.
     answers = os.fdopen(os.dup(1), "wb")
@@ -367,4 +367,4 @@ def _call(engine: Any, payload: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    _serve_frames(sys.argv[1], sys.argv[2], int(sys.argv[3]))

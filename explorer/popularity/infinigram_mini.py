@@ -70,12 +70,12 @@ class InfinigramMini:
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the string, with some text around."""
         needle = "".join(self.decode(ids))
-        answer = self._service.asked({"query_type": "find", "query": needle}, _check_segments)
-        return [self._document(needle, *place) for place in _places(answer["segment_by_shard"]).first(limit)]
+        answer = self._service.ask_or_raise({"query_type": "find", "query": needle}, _check_segments)
+        return [self._document(needle, *hit) for hit in _to_places(answer["segment_by_shard"]).first(limit)]
 
     def _document(self, needle: str, shard: int, rank: int) -> Document:
         query = {"query_type": "get_doc_by_rank", "query": needle, "s": shard, "rank": rank, "max_ctx_len": CONTEXT}
-        answer = self._service.asked(query, _check_document)
+        answer = self._service.ask_or_raise(query, _check_document)
         before, hit, after = answer["text"].partition(needle)
         pieces = tuple((text, is_hit) for text, is_hit in ((before, False), (hit, True), (after, False)) if text)
         return Document(answer["doc_ix"], answer["doc_len"], pieces)
@@ -87,7 +87,7 @@ class InfinigramMini:
         return int(self._service.ask({"query_type": "count", "query": needle}, check_count)["count"])
 
 
-def _places(segments: Sequence[Sequence[int]]) -> Places:
+def _to_places(segments: Sequence[Sequence[int]]) -> Places:
     ranks = tuple((first, last) for first, last in segments)
     return Places(sum(last - first for first, last in ranks), ranks)
 

@@ -18,7 +18,7 @@ from explorer import numbers
 from explorer.errors import CountError
 from explorer.popularity import manifest as manifests
 from explorer.popularity import tokenizer as tokenizers
-from explorer.popularity.infinigram_local import Engine, spans
+from explorer.popularity.infinigram_local import Engine, split_at_needle
 from explorer.popularity.next_tokens import END
 
 MOST_CHARACTERS = 1000
@@ -110,15 +110,15 @@ class Query:
             raise Rejected("This query type takes no AND or OR!")
         return self.ids  # type: ignore[return-value]
 
-    def bounded(self, *names: str) -> dict[str, int]:
+    def given_limits(self, *names: str) -> dict[str, int]:
         """Those of the named limits that the request gives."""
-        given = {name: self.options[name] for name in names if self.options.get(name) is not None}
-        for name, value in given.items():
+        limits = {name: self.options[name] for name in names if self.options.get(name) is not None}
+        for name, value in limits.items():
             if type(value) is not int or not 0 < value <= LARGEST[name]:
                 raise Rejected(f"{name} must be an integer in [1, {LARGEST[name]}]!")
-        return given
+        return limits
 
-    def whole(self, name: str) -> int:
+    def whole_number(self, name: str) -> int:
         """A whole number that the request must give."""
         if name not in self.options:
             raise Rejected(f"[Server] Missing required field: '{name}'", 400)
@@ -135,7 +135,7 @@ def count(query: Query) -> dict[str, Any]:
     """
     if query.is_cnf:
         return query.index.engine.call(
-            "count_cnf", cnf=query.ids, **query.bounded("max_clause_freq", "max_diff_tokens")
+            "count_cnf", cnf=query.ids, **query.given_limits("max_clause_freq", "max_diff_tokens")
         )
     answer = query.index.engine.call("count", input_ids=query.ids)
     return answer if query.ids else {**answer, "key": query.index.key}
@@ -149,7 +149,7 @@ def prob(query: Query) -> dict[str, Any]:
 
 def ntd(query: Query) -> dict[str, Any]:
     """Which tokens follow, and how often; from a sample above `max_support` occurrences."""
-    answer = query.index.engine.call("ntd", prompt_ids=query.simple(), **query.bounded("max_support"))
+    answer = query.index.engine.call("ntd", prompt_ids=query.simple(), **query.given_limits("max_support"))
     return _with_tokens(query.index, answer)
 
 
@@ -162,7 +162,7 @@ def infgram_prob(query: Query) -> dict[str, Any]:
 
 def infgram_ntd(query: Query) -> dict[str, Any]:
     """As ntd, after the longest suffix that occurs at all."""
-    answer = query.index.engine.call("infgram_ntd", prompt_ids=query.simple(), **query.bounded("max_support"))
+    answer = query.index.engine.call("infgram_ntd", prompt_ids=query.simple(), **query.given_limits("max_support"))
     return _with_suffix(query.index, _with_tokens(query.index, answer), query.simple())
 
 
@@ -175,19 +175,25 @@ def find_cnf(query: Query) -> dict[str, Any]:
     """Where several terms stand together in each shard."""
     if not query.is_cnf:
         raise Rejected("find_cnf takes a triply-nested list of integers, or a query with AND or OR!")
-    return query.index.engine.call("find_cnf", cnf=query.ids, **query.bounded("max_clause_freq", "max_diff_tokens"))
+    return query.index.engine.call(
+        "find_cnf", cnf=query.ids, **query.given_limits("max_clause_freq", "max_diff_tokens")
+    )
 
 
 def get_doc_by_rank(query: Query) -> dict[str, Any]:
     """The document around a place in the suffix array."""
-    place = {"s": query.whole("s"), "rank": query.whole("rank")}
-    return _with_spans(query, query.index.engine.call("get_doc_by_rank", **place, **query.bounded("max_disp_len")))
+    location = {"s": query.whole_number("s"), "rank": query.whole_number("rank")}
+    return _with_spans(
+        query, query.index.engine.call("get_doc_by_rank", **location, **query.given_limits("max_disp_len"))
+    )
 
 
 def get_doc_by_ptr(query: Query) -> dict[str, Any]:
     """The document around a place in the token stream."""
-    place = {"s": query.whole("s"), "ptr": query.whole("ptr")}
-    return _with_spans(query, query.index.engine.call("get_doc_by_ptr", **place, **query.bounded("max_disp_len")))
+    location = {"s": query.whole_number("s"), "ptr": query.whole_number("ptr")}
+    return _with_spans(
+        query, query.index.engine.call("get_doc_by_ptr", **location, **query.given_limits("max_disp_len"))
+    )
 
 
 QUERY_TYPES: Mapping[str, Callable[[Query], dict[str, Any]]] = {
@@ -313,14 +319,14 @@ class _Handler(BaseHTTPRequestHandler):
 
 def open_index(folder: Path) -> ServedIndex:
     """An index of this machine, checked, ready to be served under its own name."""
-    made = manifests.read(folder)
-    manifests.check_sizes(folder, made)
-    manifests.check_tokenizer(folder, made)
-    manifests.check_content(folder, made)
-    engine = Engine(folder.resolve(), made.dtype, made.vocabulary)
+    manifest = manifests.read(folder)
+    manifests.check_sizes(folder, manifest)
+    manifests.check_tokenizer(folder, manifest)
+    manifests.check_content(folder, manifest)
+    engine = Engine(folder.resolve(), manifest.dtype, manifest.vocabulary)
     engine.call("get_total_doc_cnt")  # opens it now rather than at the first query
-    separator = manifests.SEPARATORS[made.dtype]
-    return ServedIndex(made.name, engine, tokenizers.load(folder), made.vocabulary, separator, made.key)
+    separator = manifests.SEPARATORS[manifest.dtype]
+    return ServedIndex(manifest.name, engine, tokenizers.load(folder), manifest.vocabulary, separator, manifest.key)
 
 
 def _not_empty(query: Query) -> Ids:
@@ -362,6 +368,6 @@ def _with_spans(query: Query, answer: dict[str, Any]) -> dict[str, Any]:
                 if label is not None:
                     cut.append((ids, label))
                 else:
-                    cut += [(part, str(number) if hit else None) for part, hit in spans(ids, needle)]
+                    cut += [(part, str(number) if hit else None) for part, hit in split_at_needle(ids, needle)]
             pieces = cut
     return {**answer, "spans": [[query.index.tokenizer.join(ids), label] for ids, label in pieces]}

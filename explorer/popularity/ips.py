@@ -1,7 +1,7 @@
 """The Instance Popularity Score of Ruzzetti, Zanzotto and Caselli (Lexical Popularity, section 4).
 
-popularity(g) is the decile of count(g) among the counts of a reference set; IPS(x) is its mean over the distinct
-n-grams of x, between 1 and 10.
+The popularity of an n-gram is the decile of its count among the counts of a reference set; the IPS of a text is its
+mean over the distinct n-grams of the text, between 1 and 10.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import UsageError
-from explorer.popularity.ngrams import Initial, Ngram, TextNgrams, covering
+from explorer.popularity.ngrams import Initial, Ngram, TextNgrams, ngrams_covering
 from explorer.records import Count
 from explorer.stats.estimate import Estimate
 from explorer.studies.popularity.declared import EDGE
@@ -27,7 +27,7 @@ MANY_ZEROS = 0.9  # as many zeros leave a single decile for all that occurs
 
 
 @dataclass(frozen=True, slots=True)
-class Edges:
+class DecileEdges:
     """The decile edges of a reference set's counts: its 10%, 20%, ... 90% quantiles, in occurrences."""
 
     values: tuple[float, ...]
@@ -63,10 +63,14 @@ class Edges:
 
     def check_fits(self, index: str, n: int, initial: Initial) -> None:
         """Refuses to rate counts of one index or length by edges of another."""
-        for what, ours, theirs in (("index", index, self.index), ("n", n, self.n), ("initial", initial, self.initial)):
+        for setting, ours, theirs in (
+            ("index", index, self.index),
+            ("n", n, self.n),
+            ("initial", initial, self.initial),
+        ):
             if ours != theirs:
                 raise UsageError(
-                    f"The edges of {self.reference} were made with {what} = {theirs}, asked is {ours}. "
+                    f"The edges of {self.reference} were made with {setting} = {theirs}, asked is {ours}. "
                     "Use the same, or edges of another run."
                 )
 
@@ -75,7 +79,7 @@ class Edges:
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Edges:
+    def from_json(cls, text: str) -> DecileEdges:
         """The edges that `to_json` wrote."""
         try:
             content = json.loads(text)
@@ -90,7 +94,7 @@ class Edges:
         return edges
 
     @classmethod
-    def of_run(cls, text: str) -> Edges | None:
+    def of_run(cls, text: str) -> DecileEdges | None:
         """The edges that a stored run kept as JSON; none where they are damaged, which costs the run alone."""
         try:
             return cls.from_json(text)
@@ -111,7 +115,7 @@ class Edges:
         ]
 
     @classmethod
-    def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Edges:
+    def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> DecileEdges:
         """The edges among a run's rows of `findings`."""
         for row in rows:
             if row["finding"] == EDGE.name and row.get("detail"):
@@ -133,17 +137,17 @@ class IPS:
 # would fill a decile, and the edges would describe repetition, not the corpus.
 def decile_edges(
     counts: Mapping[Ngram, Count], *, reference: str, index: str, n: int, initial: Initial = "running"
-) -> Edges:
+) -> DecileEdges:
     """The edges of a reference set, each of its distinct n-grams counted once (linear quantiles)."""
-    known = np.array([each.count for each in counts.values() if not math.isnan(each.count)])
-    if not known.size:
+    known_counts = np.array([each.count for each in counts.values() if not math.isnan(each.count)])
+    if not known_counts.size:
         raise UsageError(
             f"{reference} has no n-gram of {n} tokens with a known count, so there are no deciles. "
             "Use longer texts or a smaller n."
         )
-    values = np.quantile(known, np.arange(1, HIGHEST) / HIGHEST)
-    left_out, never = len(counts) - known.size, int((known == 0).sum())
-    return Edges(tuple(values.tolist()), reference, index, n, initial, known.size, left_out, never)
+    values = np.quantile(known_counts, np.arange(1, HIGHEST) / HIGHEST)
+    left_out, never = len(counts) - known_counts.size, int((known_counts == 0).sum())
+    return DecileEdges(tuple(values.tolist()), reference, index, n, initial, known_counts.size, left_out, never)
 
 
 # Counts 0, 3 and 8, and edges (of another set) 0 0 0 1 2 5 9 20 70:
@@ -153,14 +157,14 @@ def decile_edges(
 #
 # "Strictly" gives what never occurs the lowest decile even where several edges are 0, and an n-gram whose count is an
 # edge goes with those below it, as a decile that holds its upper end does.
-def popularity(counts: ArrayLike, edges: Edges) -> np.ndarray:
+def rate_counts(counts: ArrayLike, edges: DecileEdges) -> np.ndarray:
     """1 + the number of edges strictly below each count, so 1 for a count of 0; nan for nan."""
     values = np.asarray(counts, dtype=float)
     rated = 1.0 + np.searchsorted(np.asarray(edges.values), values, side="left")
     return np.where(np.isnan(values), math.nan, rated)
 
 
-def ips(text: TextNgrams, counts: Mapping[Ngram, Count], edges: Edges) -> IPS:
+def text_ips(text: TextNgrams, counts: Mapping[Ngram, Count], edges: DecileEdges) -> IPS:
     """The mean popularity of the text's distinct n-grams."""
     if not text.ngrams:
         return IPS(math.nan, 0, reason=text.reason)
@@ -170,15 +174,17 @@ def ips(text: TextNgrams, counts: Mapping[Ngram, Count], edges: Edges) -> IPS:
         missing = next(counts[ngram] for ngram in text.ngrams if math.isnan(counts[ngram].count))
         reason = f"{unknown} of {len(values)} counts could not be had: {missing.reason}"
         return IPS(math.nan, len(values), unknown, reason)
-    return IPS(float(popularity(values, edges).mean()), len(values))
+    return IPS(float(rate_counts(values, edges).mean()), len(values))
 
 
-def token_popularity(text: TextNgrams, counts: Mapping[Ngram, Count], edges: Edges) -> tuple[float, ...]:
+def token_popularity(text: TextNgrams, counts: Mapping[Ngram, Count], edges: DecileEdges) -> tuple[float, ...]:
     """For each token of the running text the mean popularity of the n-grams that cover it, between 1 and 10.
 
     nan where a covering count is unknown, or the text is too short to have n-grams.
     """
-    rated = [popularity([counts[each].count for each in covering(text, i)], edges) for i in range(len(text.ids))]
+    rated = [
+        rate_counts([counts[each].count for each in ngrams_covering(text, i)], edges) for i in range(len(text.ids))
+    ]
     return tuple(float(each.mean()) if each.size else math.nan for each in rated)
 
 

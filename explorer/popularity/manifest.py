@@ -63,10 +63,10 @@ class Manifest:
     def key(self) -> str:
         """The name under which counts of exactly this index are cached."""
         files = "".join(f"{name}:{self.sha256[name]}\n" for name in sorted(self.sha256))
-        return self.identity or f"{self.name}-{short(files)}"
+        return self.identity or f"{self.name}-{short_hash(files)}"
 
 
-def short(text: str) -> str:
+def short_hash(text: str) -> str:
     """The first twelve hex digits of a text's SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -107,16 +107,16 @@ def check_sizes(folder: Path, manifest: Manifest) -> None:
     for name, size in manifest.sizes.items():
         size_now = (folder / name).stat().st_size if (folder / name).is_file() else None
         if size_now != size:
-            what = "is missing" if size_now is None else f"has {size_now:,} bytes"
+            problem = "is missing" if size_now is None else f"has {size_now:,} bytes"
             raise CountError(
-                f"{folder / name} {what}, expected {size:,} bytes: the index is damaged and would count wrongly. "
+                f"{folder / name} {problem}, expected {size:,} bytes: the index is damaged and would count wrongly. "
                 "Build it anew."
             )
     width = WIDTHS[manifest.dtype]
     for number, shard in enumerate(manifest.shards):
         positions = shard.tokens + shard.documents + shard.closed
-        wanted = {"tokenized": positions * width, "offset": shard.documents * 8}
-        for name, size in wanted.items():
+        expected_sizes = {"tokenized": positions * width, "offset": shard.documents * 8}
+        for name, size in expected_sizes.items():
             if manifest.sizes[f"{name}.{number}"] != size:
                 raise CountError(
                     f"{folder / FILE} says {manifest.dtype} tokens, so {name}.{number} should have {size:,} bytes, but "
@@ -161,16 +161,16 @@ def check_content(folder: Path, manifest: Manifest) -> None:
     Damage that leaves the size alone gives plausible wrong counts, which would be kept under the intact index's name.
     """
     stamps = {name: [(folder / name).stat().st_size, (folder / name).stat().st_mtime_ns] for name in manifest.sha256}
-    seen = {"sha256": dict(manifest.sha256), "files": stamps}
+    fingerprint = {"sha256": dict(manifest.sha256), "files": stamps}
     note = folder / CHECKED
     try:
-        if json.loads(note.read_text(encoding="utf-8")) == seen:
+        if json.loads(note.read_text(encoding="utf-8")) == fingerprint:
             return
     except (OSError, ValueError):
         pass
     check_hashes(folder, manifest)
     with contextlib.suppress(OSError):  # in a folder that cannot be written it is checked at every opening
-        note.write_text(json.dumps(seen), encoding="utf-8")
+        note.write_text(json.dumps(fingerprint), encoding="utf-8")
 
 
 def pointer_width(size: int) -> int:

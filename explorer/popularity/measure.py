@@ -1,7 +1,7 @@
 """Instances → n-grams, counts, IPS and relative differences, as rows of a run's tables.
 
-A recipe counts the whole reference set once (`survey`), which gives the decile edges, and then makes the rows of each
-part (`rows`); the counts come from the cache the second time.
+A recipe counts the whole reference set once (`survey_edges`), which gives the decile edges, and then makes the
+rows of each part (`popularity_rows`); the counts come from the cache the second time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from explorer import prompts
 from explorer.popularity import ips as scores
 from explorer.popularity import ngrams
 from explorer.popularity.counter import Counter, Progress
-from explorer.popularity.ips import IPS, Edges
+from explorer.popularity.ips import IPS, DecileEdges
 from explorer.popularity.ngrams import DEFAULT_N, Initial, Ngram, TextNgrams
 from explorer.records import Count, Factor, Instance
 from explorer.rows.columns import Measures, Table, from_columns
@@ -44,7 +44,7 @@ class InstancePopularity:
     reason: str = ""
 
 
-def survey(
+def survey_edges(
     counter: Counter,
     instances: Sequence[Instance],
     *,
@@ -52,40 +52,40 @@ def survey(
     n: int = DEFAULT_N,
     initial: Initial = "running",
     progress: Progress | None = None,
-) -> Edges:
+) -> DecileEdges:
     """The decile edges over the distinct n-grams of all options; raises while counts are missing for an outage."""
     texts = [text for instance in instances for text in prompts.option_texts(instance)]
     texts_ngrams = ngrams.of_texts(counter, texts, n, initial, _half(progress, 0))
-    counts = ngrams.count(counter, texts_ngrams, _half(progress, 1))
+    counts = ngrams.count_ngrams(counter, texts_ngrams, _half(progress, 1))
     ngrams.require_answers(counts)
     return scores.decile_edges(counts, reference=reference, index=counter.index, n=n, initial=initial)
 
 
 def rate_texts(
-    counter: Counter, texts: Sequence[str], edges: Edges, progress: Progress | None = None
+    counter: Counter, texts: Sequence[str], edges: DecileEdges, progress: Progress | None = None
 ) -> tuple[list[tuple[TextNgrams, IPS]], dict[Ngram, Count]]:
     """Each text's n-grams and IPS by these edges, and the counts they rest on; of runs and of live views alike."""
     edges.check_fits(counter.index, edges.n, edges.initial)
     by_text = ngrams.of_texts(counter, texts, edges.n, edges.initial)
-    counts = ngrams.count(counter, by_text, progress)
-    return [(each, scores.ips(each, counts, edges)) for each in by_text], counts
+    counts = ngrams.count_ngrams(counter, by_text, progress)
+    return [(each, scores.text_ips(each, counts, edges)) for each in by_text], counts
 
 
-def measure(
-    counter: Counter, instances: Sequence[Instance], edges: Edges, progress: Progress | None = None
+def measure_instances(
+    counter: Counter, instances: Sequence[Instance], edges: DecileEdges, progress: Progress | None = None
 ) -> tuple[list[InstancePopularity], dict[Ngram, Count]]:
     """The popularity of each instance by these edges, and the counts it rests on."""
     texts = [prompts.option_texts(instance) for instance in instances]
-    flat, counts = rate_texts(counter, [text for each in texts for text in each], edges, progress)
-    rest = iter(flat)
+    rated_texts, counts = rate_texts(counter, [text for each in texts for text in each], edges, progress)
+    remaining = iter(rated_texts)
     measured = []
     for instance, options in zip(instances, texts, strict=True):
-        rated = tuple(OptionPopularity(i, text, *next(rest)) for i, text in enumerate(options))
+        rated = tuple(OptionPopularity(i, text, *next(remaining)) for i, text in enumerate(options))
         measured.append(_instance(instance, rated))
     return measured, counts
 
 
-def rows(
+def popularity_rows(
     measured: Sequence[InstancePopularity],
     counts: Mapping[Ngram, Count],
     factors: Mapping[str, Factor] | None = None,

@@ -52,26 +52,28 @@ class Chance:
     reason: str = ""
 
 
-def following_of(answer: Mapping[str, Any], asked: int, text_of: Callable[[Sequence[int]], Sequence[str]]) -> Following:
+def following_of(
+    answer: Mapping[str, Any], length: int, text_of: Callable[[Sequence[int]], Sequence[str]]
+) -> Following:
     """What an answer to `ntd` or `infgram_ntd` says about a text of so many tokens."""
-    found = [(int(token), row) for token, row in answer["result_by_token_id"].items()]
-    unnamed = [token for token, row in found if not isinstance(row.get("token"), str)]
+    rows_by_id = [(int(token), row) for token, row in answer["result_by_token_id"].items()]
+    unnamed = [token for token, row in rows_by_id if not isinstance(row.get("token"), str)]
     texts = dict(zip(unnamed, text_of(unnamed), strict=True)) if unnamed else {}
     tokens = [
         NextToken(token, _name(texts[token] if token in texts else row["token"]), int(row["cont_cnt"]), row["prob"])
-        for token, row in found
+        for token, row in rows_by_id
     ]
-    tokens.sort(key=lambda one: (-one.count, one.id))
+    tokens.sort(key=lambda next_token: (-next_token.count, next_token.id))
     prompt = int(answer["prompt_cnt"])
     reason = "" if prompt else "the text does not occur in the corpus"
-    suffix = int(answer.get("suffix_len", asked))
+    suffix = int(answer.get("suffix_len", length))
     return Following(tuple(tokens), prompt, suffix, bool(answer.get("approx")), reason)
 
 
-def chance_of(answer: Mapping[str, Any], asked: int) -> Chance:
+def chance_of(answer: Mapping[str, Any], length: int) -> Chance:
     """What an answer to `prob` or `infgram_prob` says about the last of so many tokens."""
     prompt, count = int(answer["prompt_cnt"]), int(answer["cont_cnt"])
-    suffix = int(answer.get("suffix_len", asked - 1))
+    suffix = int(answer.get("suffix_len", length - 1))
     if not prompt:  # the engine then answers -1, which is no probability
         return Chance(math.nan, 0, 0, suffix, "the text before it does not occur in the corpus")
     return Chance(float(answer["prob"]), count, prompt, suffix)

@@ -35,12 +35,12 @@ class TextNgrams:
     reason: str = ""
 
 
-def distinct(ids: Sequence[int], n: int) -> dict[Ngram, int]:
+def distinct_ngrams(ids: Sequence[int], n: int) -> dict[Ngram, int]:
     """Each distinct n-gram of the ids with the first place where it stands."""
-    places: dict[Ngram, int] = {}
+    first_places: dict[Ngram, int] = {}
     for start in range(len(ids) - n + 1):
-        places.setdefault(tuple(ids[start : start + n]), start)
-    return places
+        first_places.setdefault(tuple(ids[start : start + n]), start)
+    return first_places
 
 
 def of_texts(
@@ -53,27 +53,27 @@ def of_texts(
     """The n-grams of each text in the index's tokens; `initial="both"` adds those of the form without leading blank."""
     if not 1 <= n <= LONGEST_N:
         raise UsageError(f"n is {n}, expected 1 to {LONGEST_N} tokens.")
-    made: list[TextNgrams] = []
+    text_ngrams: list[TextNgrams] = []
     for first in range(0, len(texts), BATCH):
         batch = texts[first : first + BATCH]
-        running = _encode(counter, batch, bare=False)
-        bare = _encode(counter, batch, bare=True) if initial == "both" else [()] * len(batch)
-        made += [_of_text(ids, bare_ids, n) for ids, bare_ids in zip(running, bare, strict=True)]
+        running = _encode_each(counter, batch, bare=False)
+        bare = _encode_each(counter, batch, bare=True) if initial == "both" else [()] * len(batch)
+        text_ngrams += [_of_text(ids, bare_ids, n) for ids, bare_ids in zip(running, bare, strict=True)]
         if progress:
-            progress(len(made), len(texts))
-    return made
+            progress(len(text_ngrams), len(texts))
+    return text_ngrams
 
 
-def covering(text: TextNgrams, place: int) -> list[Ngram]:
-    """The n-grams of the running text that cover the token at `place`, from left to right."""
+def ngrams_covering(text: TextNgrams, position: int) -> list[Ngram]:
+    """The n-grams of the running text that cover the token at `position`, from left to right."""
     last = len(text.ids) - text.n
-    return [text.ids[start : start + text.n] for start in range(max(0, place - text.n + 1), min(place, last) + 1)]
+    return [text.ids[start : start + text.n] for start in range(max(0, position - text.n + 1), min(position, last) + 1)]
 
 
-def count(counter: Counter, texts: Sequence[TextNgrams], progress: Progress | None = None) -> dict[Ngram, Count]:
+def count_ngrams(counter: Counter, texts: Sequence[TextNgrams], progress: Progress | None = None) -> dict[Ngram, Count]:
     """A Count for every distinct n-gram of all texts, each asked once."""
-    wanted = list(dict.fromkeys(ngram for text in texts for ngram in text.ngrams))
-    return dict(zip(wanted, counter.count(wanted, progress), strict=True))
+    distinct = list(dict.fromkeys(ngram for text in texts for ngram in text.ngrams))
+    return dict(zip(distinct, counter.count(distinct, progress), strict=True))
 
 
 def require_answers(counts: Mapping[Ngram, Count]) -> None:
@@ -95,10 +95,10 @@ def require_answers(counts: Mapping[Ngram, Count]) -> None:
 def _of_text(ids: Ngram | TextNotEncoded, bare: Ngram | TextNotEncoded, n: int) -> TextNgrams:
     if isinstance(ids, TextNotEncoded):
         return TextNgrams(n, (), (), (), 0, str(ids))
-    starts = distinct(ids, n)
+    starts = distinct_ngrams(ids, n)
     bare_from = len(starts)
     if isinstance(bare, tuple):
-        for ngram, start in distinct(bare, n).items():
+        for ngram, start in distinct_ngrams(bare, n).items():
             starts.setdefault(ngram, start)
     reason = "" if starts else f"the text has {len(ids)} tokens, fewer than n = {n}"
     return TextNgrams(n, ids, tuple(starts), tuple(starts.values()), bare_from, reason)
@@ -108,15 +108,15 @@ def _is_broken(text: str) -> bool:
     return any("\ud800" <= sign <= "\udfff" for sign in text) if not text.isascii() else False
 
 
-def _encode(counter: Counter, texts: Sequence[str], bare: bool) -> list[Ngram | TextNotEncoded]:
+def _encode_each(counter: Counter, texts: Sequence[str], bare: bool) -> list[Ngram | TextNotEncoded]:
     """Each text's ids, or what kept that one text from being encoded."""
     if any(map(_is_broken, texts)):
         fault = TextNotEncoded("the text holds half a surrogate pair, which is no character")
-        whole = iter(_encode(counter, [text for text in texts if not _is_broken(text)], bare))
-        return [fault if _is_broken(text) else next(whole) for text in texts]
+        encoded = iter(_encode_each(counter, [text for text in texts if not _is_broken(text)], bare))
+        return [fault if _is_broken(text) else next(encoded) for text in texts]
     try:
         return list(counter.encode(texts, bare=bare))
     except TextNotEncoded as error:
         if len(texts) == 1:
             return [error]
-        return [each for text in texts for each in _encode(counter, [text], bare)]
+        return [each for text in texts for each in _encode_each(counter, [text], bare)]

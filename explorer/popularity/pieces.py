@@ -22,7 +22,7 @@ class Piece:
     overlap: str = ""
 
 
-def split(text: str, most: int = MOST_CHARACTERS) -> list[Piece]:
+def split_text(text: str, most: int = MOST_CHARACTERS) -> list[Piece]:
     """Pieces of at most `most` characters without an AND or OR between blanks, each sharing words with the one before.
 
     At an AND or OR only the operator itself is shared, since a piece must not hold it with a word on both sides.
@@ -42,15 +42,15 @@ def split(text: str, most: int = MOST_CHARACTERS) -> list[Piece]:
     pieces: list[Piece] = []
     start, shared = 0, 0  # characters
     while True:
-        place = bisect_right(ends, furthest(start)) - 1
-        if place < 0 or ends[place] <= start + shared:
+        last_end = bisect_right(ends, furthest(start)) - 1
+        if last_end < 0 or ends[last_end] <= start + shared:
             raise _unsplittable(text[start:], most)
-        end = ends[place]
+        end = ends[last_end]
         pieces.append(Piece(text[start:end], text[start : start + shared]))
         if end == len(text):
             return pieces
         before = seams[bisect_left(seams, start) : bisect_left(seams, end)][-OVERLAP:]
-        begin = next((seam + 1 for seam in before if furthest(seam + 1) >= ends[place + 1]), None)
+        begin = next((seam + 1 for seam in before if furthest(seam + 1) >= ends[last_end + 1]), None)
         if begin is None:
             raise _unsplittable(text[start:], most)
         start, shared = begin, end - begin

@@ -62,7 +62,7 @@ class Service:
                 self._patience.sleep(min(self._patience.delay * 2 ** (tried - 1), self._patience.longest_delay))
         raise Unreachable(f"{tries} answers in a row made no sense; the last: {problem}")
 
-    def asked(self, query: Mapping[str, Any], check: Check) -> dict[str, Any]:
+    def ask_or_raise(self, query: Mapping[str, Any], check: Check) -> dict[str, Any]:
         """As `ask`, for a caller that shows the user one sentence."""
         try:
             return self.ask(query, check)
@@ -80,16 +80,16 @@ class Service:
             try:
                 count = ask_one(ngram)
             except Refused as error:
-                outage.over()
+                outage.note_answer()
                 return f"the service refused the query: {error}"
             except Unreachable as error:
-                outage.failed(str(error))
+                outage.note_failure(str(error))
                 return f"{UNREACHABLE}: {error}"
-            outage.over()
+            outage.note_answer()
             return count
 
-        for place, outcome in stopping.in_threads(answer, ngrams, THREADS):
-            yield ngrams[place], outcome.result()
+        for position, outcome in stopping.in_threads(answer, ngrams, THREADS):
+            yield ngrams[position], outcome.result()
 
     def _post(self, query: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """A body and what is wrong with it as a body."""
@@ -122,14 +122,14 @@ class Outage:
         self._failures = 0
         self._lock = threading.Lock()
 
-    def failed(self, why: str) -> None:
+    def note_failure(self, why: str) -> None:
         """Notes a query that failed in all its tries."""
         with self._lock:
             self._failures += 1
             if self._failures >= GIVE_UP_AFTER:
                 self.reason = why
 
-    def over(self) -> None:
+    def note_answer(self) -> None:
         """Notes that the service answered."""
         with self._lock:
             self._failures = 0

@@ -70,26 +70,26 @@ class Verbatim:
         return {WHOLE: 1.0, ABSENT: 0.0}.get(self.label, math.nan)
 
 
-def trace(counter: Counter, text: str, *, least: int = LEAST, part: float = PARTLY) -> Verbatim:
+def trace_text(counter: Counter, text: str, *, least: int = LEAST, part: float = PARTLY) -> Verbatim:
     """The maximal spans of a text, of at least `least` tokens, and its label.
 
     The text is looked up as it stands within a document and, where the index can tell, as it begins one; what finds
     more of it counts.
     """
     forms = list(dict.fromkeys(_forms(counter, text)))
-    traced = [_trace(counter, text, ids, least, part) for ids in forms]
-    return max(traced, key=lambda one: (one.label == WHOLE, one.covered, one.longest))
+    traced = [_trace_ids(counter, text, ids, least, part) for ids in forms]
+    return max(traced, key=lambda verbatim: (verbatim.label == WHOLE, verbatim.covered, verbatim.longest))
 
 
-def traces(counter: Counter, texts: Iterable[str], *, least: int = LEAST, part: float = PARTLY) -> list[Verbatim]:
+def trace_texts(counter: Counter, texts: Iterable[str], *, least: int = LEAST, part: float = PARTLY) -> list[Verbatim]:
     """Each text traced; one that cannot be encoded is unknown, with the reason."""
-    made = []
+    traced = []
     for text in texts:
         try:
-            made.append(trace(counter, text, least=least, part=part))
+            traced.append(trace_text(counter, text, least=least, part=part))
         except TextNotEncoded as error:
-            made.append(Verbatim(text, (), (), math.nan, math.nan, UNKNOWN, str(error)))
-    return made
+            traced.append(Verbatim(text, (), (), math.nan, math.nan, UNKNOWN, str(error)))
+    return traced
 
 
 def longest_runs(counter: Counter, ids: Sequence[int], longest: int = LONGEST) -> list[int]:
@@ -97,16 +97,16 @@ def longest_runs(counter: Counter, ids: Sequence[int], longest: int = LONGEST) -
 
     Ends never go back from one token to the next, so about two n-grams a token are looked up.
     """
-    walks = [_walk(tuple(ids), first, longest) for first in range(0, len(ids), TOGETHER)]
-    asked: dict[int, Ids] = {number: next(walk) for number, walk in enumerate(walks)}
+    walks = [_run_ends(tuple(ids), first, longest) for first in range(0, len(ids), TOGETHER)]
+    pending: dict[int, Ids] = {number: next(walk) for number, walk in enumerate(walks)}
     ends: dict[int, list[int]] = {}
-    while asked:
-        answers = _occur(counter, list(asked.values()))
-        going = dict(zip(asked, answers, strict=True))
-        asked = {}
-        for number, occurs in going.items():
+    while pending:
+        answers = _which_occur(counter, list(pending.values()))
+        occurrence = dict(zip(pending, answers, strict=True))
+        pending = {}
+        for number, occurs in occurrence.items():
             try:
-                asked[number] = walks[number].send(occurs)
+                pending[number] = walks[number].send(occurs)
             except StopIteration as done:
                 ends[number] = done.value
     return [end for number in sorted(ends) for end in ends[number]]
@@ -118,7 +118,7 @@ def longest_runs(counter: Counter, ids: Sequence[int], longest: int = LONGEST) -
 #     ids       a b c d e f        held: a b c, b c d e
 #     start a   ab? abc..? no      end behind c
 #     start b   bcd? bcde..?       end behind e, and nothing before it is asked again
-def _walk(ids: Ids, first: int, longest: int) -> Generator[Ids, bool, list[int]]:
+def _run_ends(ids: Ids, first: int, longest: int) -> Generator[Ids, bool, list[int]]:
     """Asks for n-grams, is sent whether they occur, and gives the ends of the starts of one piece."""
     ends = []
     end = first
@@ -128,25 +128,25 @@ def _walk(ids: Ids, first: int, longest: int) -> Generator[Ids, bool, list[int]]
         step, missing = 1, most + 1  # the least end that is known not to occur
         while end < most and end + 1 < missing:
             # Behind the furthest end that is known, one token is the likeliest answer; a long run is found in leaps.
-            wanted = min(end + step, most, missing - 1)
-            if (yield ids[start:wanted]):
-                end, step = wanted, 2 * step
+            probed_end = min(end + step, most, missing - 1)
+            if (yield ids[start:probed_end]):
+                end, step = probed_end, 2 * step
             else:
-                missing, step = wanted, max(1, (wanted - end) // 2)
+                missing, step = probed_end, max(1, (probed_end - end) // 2)
         ends.append(end)
     return ends
 
 
-def _occur(counter: Counter, wanted: Sequence[Ids]) -> list[bool]:
-    return [not math.isnan(one.count) and one.count > 0 for one in _answered(counter, wanted)]
+def _which_occur(counter: Counter, ngrams: Sequence[Ids]) -> list[bool]:
+    return [not math.isnan(count.count) and count.count > 0 for count in _count_or_raise(counter, ngrams)]
 
 
-def _answered(counter: Counter, wanted: Sequence[Ids]) -> list[Count]:
-    counts = counter.count(wanted)
-    away = next((one for one in counts if may_pass(one)), None)
-    if away:
+def _count_or_raise(counter: Counter, ngrams: Sequence[Ids]) -> list[Count]:
+    counts = counter.count(ngrams)
+    unanswered = next((count for count in counts if may_pass(count)), None)
+    if unanswered:
         raise CountError(
-            f"{counter.index} could not be asked whether it holds a span ({away.reason}). Try again later."
+            f"{counter.index} could not be asked whether it holds a span ({unanswered.reason}). Try again later."
         )
     return counts
 
@@ -159,62 +159,63 @@ def _forms(counter: Counter, text: str) -> list[Ids]:
     return forms
 
 
-def _trace(counter: Counter, text: str, ids: Ids, least: int, part: float) -> Verbatim:
+def _trace_ids(counter: Counter, text: str, ids: Ids, least: int, part: float) -> Verbatim:
     pieces = counter.decode(ids)
-    places = character_places(pieces, text)
+    characters = character_places(pieces, text)
     ends = longest_runs(counter, ids)
-    found = []
-    for start, end in _maximal([(start, end) for start, end in enumerate(ends)]):
-        cut = _at_word_borders(text, places, start, end)
+    runs = []
+    for start, end in _maximal_runs([(start, end) for start, end in enumerate(ends)]):
+        cut = _at_word_borders(text, characters, start, end)
         if cut:
-            found.append(cut)
-    kept = [(start, end) for start, end in _maximal(found) if end - start >= least]
-    counts = _answered(counter, [ids[start:end] for start, end in kept])
+            runs.append(cut)
+    spans_of_tokens = [(start, end) for start, end in _maximal_runs(runs) if end - start >= least]
+    counts = _count_or_raise(counter, [ids[start:end] for start, end in spans_of_tokens])
     spans = tuple(
-        _span(text, places, ids, start, end, count.count) for (start, end), count in zip(kept, counts, strict=True)
+        _make_span(text, characters, ids, start, end, count.count)
+        for (start, end), count in zip(spans_of_tokens, counts, strict=True)
     )
-    return _labeled(text, ids, spans, least, part)
+    return _label_spans(text, ids, spans, least, part)
 
 
-def _labeled(text: str, ids: Ids, spans: tuple[Span, ...], least: int, part: float) -> Verbatim:
+def _label_spans(text: str, ids: Ids, spans: tuple[Span, ...], least: int, part: float) -> Verbatim:
     inked = [not sign.isspace() for sign in text]
     all_of_it = sum(inked)
     if len(ids) < least or not all_of_it:
         why = f"the text has {len(ids):,} tokens, and a span has at least {least:,}"
         return Verbatim(text, ids, (), math.nan, math.nan, UNKNOWN, why)
-    covered = {place for span in spans for place in range(span.first, span.last) if inked[place]}
+    covered = {position for span in spans for position in range(span.first, span.last) if inked[position]}
     longest = max((sum(inked[span.first : span.last]) for span in spans), default=0) / all_of_it
     label = WHOLE if longest == 1 else PART if longest >= part else ABSENT
     return Verbatim(text, ids, spans, len(covered) / all_of_it, longest, label)
 
 
-def _maximal(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _maximal_runs(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The runs that lie in no other, from left to right."""
-    kept: list[tuple[int, int]] = []
+    maximal: list[tuple[int, int]] = []
     for start, end in sorted(set(runs), key=lambda run: (run[0], -run[1])):
-        if end > start and (not kept or end > kept[-1][1]):
-            kept.append((start, end))
-    return kept
+        if end > start and (not maximal or end > maximal[-1][1]):
+            maximal.append((start, end))
+    return maximal
 
 
-def _at_word_borders(text: str, places: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
+def _at_word_borders(text: str, characters: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
     """The run without the parts of words at its two ends; none where nothing is left."""
-    while start < end and not _is_border(text, places[start][0]):
+    while start < end and not _is_border(text, characters[start][0]):
         start += 1
-    while start < end and not _is_border(text, places[end - 1][1]):
+    while start < end and not _is_border(text, characters[end - 1][1]):
         end -= 1
     return (start, end) if start < end else None
 
 
-def _is_border(text: str, place: int) -> bool:
+def _is_border(text: str, position: int) -> bool:
     """Whether no word goes on over this place; scripts without blanks have borders everywhere."""
-    before, after = text[place - 1 : place] if place else "", text[place : place + 1]
+    before, after = text[position - 1 : position] if position else "", text[position : position + 1]
     inside = before.isalnum() and after.isalnum()
     return not inside or "Lo" in (unicodedata.category(before), unicodedata.category(after))
 
 
-def _span(text: str, places: Sequence[tuple[int, int]], ids: Ids, start: int, end: int, count: float) -> Span:
-    first, last = places[start][0], places[end - 1][1]
+def _make_span(text: str, characters: Sequence[tuple[int, int]], ids: Ids, start: int, end: int, count: float) -> Span:
+    first, last = characters[start][0], characters[end - 1][1]
     shown = text[first:last].strip()  # a token may be a blank alone
     first += len(text[first:last]) - len(text[first:last].lstrip())
     return Span(start, end, first, first + len(shown), shown, ids[start:end], count)
@@ -225,7 +226,7 @@ def character_places(pieces: Sequence[str], text: str) -> list[tuple[int, int]]:
 
     A token that holds only a part of a character shares the place of all tokens of that character.
     """
-    places: list[tuple[int, int]] = []
+    characters: list[tuple[int, int]] = []
     at, number = 0, 0
     while number < len(pieces):
         broken = number
@@ -235,13 +236,13 @@ def character_places(pieces: Sequence[str], text: str) -> list[tuple[int, int]]:
             after = text.find(pieces[broken].strip(), at) if broken < len(pieces) else -1
             until = after if after >= 0 else len(text)
             first = at + len(text[at:until]) - len(text[at:until].lstrip())
-            places += [(first, until)] * (broken - number)
+            characters += [(first, until)] * (broken - number)
             at, number = until, broken
             continue
         bare = pieces[number].strip()
-        found = text.find(bare, at) if bare else at
-        found = at if found < 0 else found
-        end = min(len(text), found + len(bare))
-        places.append((found, end))
+        first_of_token = text.find(bare, at) if bare else at
+        first_of_token = at if first_of_token < 0 else first_of_token
+        end = min(len(text), first_of_token + len(bare))
+        characters.append((first_of_token, end))
         at, number = end, number + 1
-    return places
+    return characters

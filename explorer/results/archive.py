@@ -67,7 +67,7 @@ _OURS = re.compile(
 )
 
 
-def pack(folder: Run, out: BinaryIO, settings: Settings) -> list[str]:
+def pack_archive(folder: Run, out: BinaryIO, settings: Settings) -> list[str]:
     """Writes the run's archive and gives the names in it; RunError where a key of the settings stands in the run."""
     if isinstance(folder, RunFolder) and folder.is_being_worked():
         raise RunError(f"{folder.run_id} is being worked on. Wait until it has ended, or cancel it, then export it.")
@@ -94,7 +94,9 @@ def is_run(path: Path) -> bool:
         return False
 
 
-def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = os.replace) -> tuple[RunFolder, bool]:
+def unpack_archive(
+    path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = os.replace
+) -> tuple[RunFolder, bool]:
     """The run in an archive, put among the runs here, and whether it is new; RunError where it is not in order.
 
     `keep(work, target)` moves the unpacked folder to its place.
@@ -102,21 +104,21 @@ def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = o
     try:
         settings.runs.mkdir(parents=True, exist_ok=True)
         with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:
-            with _opened(path) as archive:
-                _extract(archive, path, work)
+            with _open_archive(path) as archive:
+                _extract_files(archive, path, work)
             unpacked = RunFolder(work)
             if not (work / "spec.json").exists():
                 raise RunError(
                     f"{path.name} holds no spec.json, so it is no exported run. Export the run again as zip."
                 )
-            target = settings.runs / specs.run_id(_spec(unpacked, path.name))
+            target = settings.runs / specs.run_id(_read_spec(unpacked, path.name))
             _refuse_packed(unpacked, path.name)
             _check_sums(unpacked, path.name)
             _check_files(unpacked, path.name)
             _check_parts(unpacked, path.name)
             if target.exists():
                 return _complete_stored_run(RunFolder(target), unpacked), False
-            _sign(unpacked, path)
+            _mark_as_elsewhere(unpacked, path)
             keep(work, target)
         return RunFolder(target), True
     except OSError as error:
@@ -126,7 +128,7 @@ def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = o
         ) from error
 
 
-def _spec(unpacked: RunFolder, name: str) -> RunSpec:
+def _read_spec(unpacked: RunFolder, name: str) -> RunSpec:
     try:
         return unpacked.stored_spec()
     except RunError as error:
@@ -164,7 +166,7 @@ class _Watched:
         return int(self.file.write(data))
 
 
-def _opened(path: Path) -> zipfile.ZipFile:
+def _open_archive(path: Path) -> zipfile.ZipFile:
     try:
         if not unpacking.is_plain(path):
             raise RunError(f"{path} cannot be read as a run, since it is no plain file. Give a zip file.")
@@ -175,28 +177,28 @@ def _opened(path: Path) -> zipfile.ZipFile:
         raise RunError(f"{path.name} is no readable zip file ({error}). Export the run again.") from error
 
 
-def _extract(archive: zipfile.ZipFile, path: Path, target: Path) -> None:
+def _extract_files(archive: zipfile.ZipFile, path: Path, target: Path) -> None:
     archive_name = path.name
     entries = archive.infolist()
     if len(entries) > MOST_FILES:
         raise RunError(
             f"{archive_name} holds {len(entries):,} files, expected at most {MOST_FILES:,}. Unpack it by hand."
         )
-    seen: set[str] = set()
-    left = unpacking.most(path.stat().st_size, MOST_BYTES)
+    extracted: set[str] = set()
+    bytes_left = unpacking.most(path.stat().st_size, MOST_BYTES)
     for entry in entries:
         _refuse_hostile(entry, archive_name)
         if entry.is_dir() or not _OURS.fullmatch(entry.filename):
             continue
-        if entry.filename in seen:
+        if entry.filename in extracted:
             raise RunError(f"{archive_name} holds {entry.filename} twice, expected each file once. Export it again.")
-        seen.add(entry.filename)
+        extracted.add(entry.filename)
         file = target / entry.filename
         file.parent.mkdir(parents=True, exist_ok=True)
-        left -= _copy(archive, entry, file, archive_name, min(left, _most(entry.filename)))
+        bytes_left -= _copy_entry(archive, entry, file, archive_name, min(bytes_left, _largest_size(entry.filename)))
 
 
-def _most(name: str) -> int:
+def _largest_size(name: str) -> int:
     return MOST_MARK if name.endswith(".done") else next(most for start, most in _MOST if name.startswith(start))
 
 
@@ -213,17 +215,17 @@ def _refuse_hostile(entry: zipfile.ZipInfo, archive_name: str) -> None:
         raise RunError(f"{archive_name} is locked with a password, expected an open archive. Unlock it first.")
 
 
-def _copy(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, archive_name: str, left: int) -> int:
+def _copy_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, archive_name: str, most: int) -> int:
     """Bytes written; what an archive says of its sizes is not believed."""
     written = 0
     try:
         with archive.open(entry) as source, path.open("wb") as file:
             while piece := source.read(COPY):
                 written += len(piece)
-                if written > left:
+                if written > most:
                     raise RunError(
                         f"{archive_name} unpacks to more than a run's files have ({entry.filename}: more than "
-                        f"{left:,} bytes). Do not use it."
+                        f"{most:,} bytes). Do not use it."
                     )
                 file.write(piece)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
@@ -268,8 +270,8 @@ def _check_json(data: bytes, check: Callable[[Any], None], where: str) -> None:
 
 def _check_parts(unpacked: RunFolder, archive_name: str) -> None:
     """Every part is whole, as its mark says, and holds rows of its table."""
-    named: set[Path] = set()
-    seen: set[str] = set()
+    marked_paths: set[Path] = set()
+    instance_ids: set[str] = set()
     study = unpacked.stored_spec().study
     try:
         for done in sorted(unpacked.parts.glob("*.done")):
@@ -280,23 +282,23 @@ def _check_parts(unpacked: RunFolder, archive_name: str) -> None:
             paths = {table: unpacked.parts / table / f"{name}.parquet" for table in mark.tables}
             if lacking := next((table for table, path in paths.items() if not path.exists()), ""):
                 raise RunError(f"It lacks parts/{lacking}/{name}.parquet, which its mark names. Get it again.")
-            named |= set(paths.values())
+            marked_paths |= set(paths.values())
             if done.stem == "findings":
                 for table, path in paths.items():
                     outside.check_table(path, table)
                 continue
-            ids = belonging.check_part(unpacked.parts, done.stem, mark.tables, study)
-            if ids & seen:
+            part_ids = belonging.check_part(unpacked.parts, done.stem, mark.tables, study)
+            if part_ids & instance_ids:
                 raise RunError(f"The part {done.stem} has instances that another part has, too. Do not use it.")
-            seen |= ids
+            instance_ids |= part_ids
         findings = unpacked.parts / "findings" / "all.parquet"
-        if findings.exists() and findings not in named:
+        if findings.exists() and findings not in marked_paths:
             outside.check_table(findings, "findings")
-            named.add(findings)
+            marked_paths.add(findings)
     except RunError as error:
         raise RunError(f"{archive_name}: {error}") from error
     for path in unpacked.parts.glob("*/*.parquet"):
-        if path not in named:
+        if path not in marked_paths:
             path.unlink()  # of no part
     if damaged := unpacked.damaged():
         raise RunError(f"{damaged[0]} in {archive_name} is not the file that was stored. Get the archive again.")
@@ -321,7 +323,7 @@ def _complete_stored_run(stored: RunFolder, unpacked: RunFolder) -> RunFolder:
     )
 
 
-def _sign(unpacked: RunFolder, path: Path) -> None:
+def _mark_as_elsewhere(unpacked: RunFolder, path: Path) -> None:
     """Writes into the run's progress that it was done elsewhere, and by which archive it came."""
     progress = files.read_json(unpacked.path / "progress.json")
     status = str(progress.get("status", "complete"))
@@ -340,5 +342,5 @@ def _sign(unpacked: RunFolder, path: Path) -> None:
 def as_bytes(folder: Run, settings: Settings) -> bytes:
     """The archive in memory, for a download."""
     file = io.BytesIO()
-    pack(folder, file, settings)
+    pack_archive(folder, file, settings)
     return file.getvalue()

@@ -43,7 +43,7 @@ def _frame(read: Callable[[], pd.DataFrame], format: str = "csv") -> Write:
 
 def files_of_packed(run: PackedRun) -> dict[str, Write]:
     """Name → what writes that file, of a run that came with the explorer."""
-    from explorer.results.export import by_instance, counted_in, read
+    from explorer.results.export import by_instance, counted_in, read_table
 
     writers = {
         "README.md": _text(_readme(run)),
@@ -54,14 +54,14 @@ def files_of_packed(run: PackedRun) -> dict[str, Write]:
         "progress.json": _json(
             {"status": "complete", "total": run.total, "done": run.total, "created": run.created, "source": SOURCE}
         ),
-        "findings.csv": _frame(lambda: read(run, "findings")),
+        "findings.csv": _frame(lambda: read_table(run, "findings")),
     }
     if counted := counted_in(run.spec):
         writers["counted_in.json"] = _json(counted)
     if run.reviews.exists():
         writers["reviews.jsonl"] = _copy_of(run.reviews)
     for table in TABLES:
-        frame = read(run, table)
+        frame = read_table(run, table)
         if len(frame):
             writers[f"tables/{table}.parquet"] = _frame(lambda frame=frame: frame, "parquet")  # type: ignore[misc]
             if table != "findings":
@@ -72,7 +72,7 @@ def files_of_packed(run: PackedRun) -> dict[str, Write]:
 
 def files_of_folder(folder: RunFolder) -> dict[str, Write]:
     """Name → what writes that file."""
-    from explorer.results.export import by_instance, counted_in, read
+    from explorer.results.export import by_instance, counted_in, read_table
 
     spec = folder.spec
     stored = files.read_json(folder.path / "progress.json")
@@ -83,7 +83,7 @@ def files_of_folder(folder: RunFolder) -> dict[str, Write]:
         "spec.json": _copy_of(folder.path / "spec.json"),
         "environment.json": _json(folder.environment),
         "progress.json": _json(progress),
-        "findings.csv": _frame(lambda: read(folder, "findings")),
+        "findings.csv": _frame(lambda: read_table(folder, "findings")),
     }
     if counted := counted_in(spec):
         writers["counted_in.json"] = _json(counted)
@@ -101,7 +101,7 @@ def files_of_folder(folder: RunFolder) -> dict[str, Write]:
         paths = folder.part_files(table)
         writers |= {f"parts/{table}/{path.name}": _copy_of(path) for path in paths}
         if paths and table != "findings":
-            writers[f"tables/{table}.csv"] = _frame(lambda table=table: read(folder, table))  # type: ignore[misc]
+            writers[f"tables/{table}.csv"] = _frame(lambda table=table: read_table(folder, table))  # type: ignore[misc]
     if folder.finished():
         writers["tables/by_instance.csv"] = _frame(lambda: by_instance(folder))
     return writers
@@ -113,20 +113,20 @@ _PACKED_FILES = """- `tables/*.parquet`: the same rows as Parquet.
 - `left_out.txt`: what the file with the precomputed runs lacks, so that this is no run to be imported."""
 
 
-def _meanings(folder: Run) -> str:
+def _describe_findings(folder: Run) -> str:
     """A row a kind of finding that the run has: its name, title, unit, what its n counts, and its meaning."""
     stored = dict.fromkeys(_frame_of_findings(folder))
-    known = [finding for name in stored if (finding := declared.find(folder.spec.study, name)) is not None]
-    if not known:
+    declared_findings = [finding for name in stored if (finding := declared.find(folder.spec.study, name)) is not None]
+    if not declared_findings:
         return "The run has none."
     rows = [
         f"| `{finding.name}` | {finding.title} | {finding.unit} | {finding.of} | {finding.meaning} |"
-        for finding in known
+        for finding in declared_findings
     ]
     return "\n".join(["| finding | what | unit | n counts | meaning |", "| --- | --- | --- | --- | --- |", *rows])
 
 
-def _conclusions(folder: Run) -> str:
+def _describe_conclusions(folder: Run) -> str:
     """A line a sentence that the run's findings allow."""
     return "\n".join(f"- {line}" for line in conclusions.of_run(folder)) or "Nothing that a sentence could hold."
 
@@ -182,11 +182,11 @@ Log-probabilities are natural logarithms. An empty value has its reason in the c
 
 ## What it found
 
-{_conclusions(folder)}
+{_describe_conclusions(folder)}
 
 ## What the findings mean
 
-{_meanings(folder)}
+{_describe_findings(folder)}
 
 ## Citation
 

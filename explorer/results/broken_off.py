@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GOING = ".deleting-"  # begins the name of a run's folder that is no run any more
 
 
-def delete(settings: Settings, folder: RunFolder) -> None:
+def delete_run(settings: Settings, folder: RunFolder) -> None:
     """Removes a run from the database and from disk; what cannot be ended now is ended at the next start.
 
     RunError while it is worked on, StoreError where the rows cannot be taken out.
@@ -35,7 +35,7 @@ def delete(settings: Settings, folder: RunFolder) -> None:
     folder.refuse_if_kept()
     folder.wait_for_worker()
     with _explain_failure(folder), leftovers.begun(settings.cache, f"delete-{folder.run_id}") as mark:
-        store.remove(settings, [folder.run_id])
+        store.remove_runs(settings, [folder.run_id])
         _remove_folder(settings, folder.run_id, mark)
 
 
@@ -74,7 +74,9 @@ def import_archive(path: Path, resources: Resources) -> tuple[RunFolder, bool]:
     Where its rows cannot be stored nothing of it stays.
     """
 
-    return archive.unpack(path, resources.settings, lambda work, target: store_finished(resources, work, target))
+    return archive.unpack_archive(
+        path, resources.settings, lambda work, target: store_finished(resources, work, target)
+    )
 
 
 # Where a run of that id lies already (broken off, or damaged), it is moved aside into the new folder rather than
@@ -99,7 +101,7 @@ def store_finished(resources: Resources, work: Path, target: Path) -> None:
         shutil.rmtree(target / leftovers.REPLACED, ignore_errors=True)
 
 
-def finish(settings: Settings) -> None:
+def finish_deletions(settings: Settings) -> None:
     """Ends what was broken off before; what cannot be ended now is tried at the next start."""
     for mark in leftovers.abandoned(settings.cache):
         kind, _, name = mark.path.name.partition("-")
@@ -115,14 +117,14 @@ def finish(settings: Settings) -> None:
 def _end_delete(settings: Settings, run_id: str, mark: leftovers.Mark) -> None:
     if RunFolder(settings.runs / run_id).is_being_worked():
         return  # asked for again meanwhile
-    store.remove(settings, [run_id])
+    store.remove_runs(settings, [run_id])
     _remove_folder(settings, run_id, mark)
 
 
 def _end_store(settings: Settings, run_id: str, mark: leftovers.Mark) -> None:
     folder = RunFolder(settings.runs / run_id)
     if folder.path.exists():
-        store.ingest(settings, [folder])
+        store.ingest_runs(settings, [folder])
 
 
 def _end_scratch(settings: Settings, name: str, mark: leftovers.Mark) -> None:

@@ -22,8 +22,8 @@ def subject_of(spec: RunSpec) -> About:
     """What the findings of a run are of."""
     from explorer.figures.models import model_title
 
-    known = benchmarks.BENCHMARKS.get(spec.benchmark)
-    chance = 0.5 if known and known.kind == "pair" else math.nan
+    benchmark = benchmarks.BENCHMARKS.get(spec.benchmark)
+    chance = 0.5 if benchmark and benchmark.kind == "pair" else math.nan
     return About(
         model_title(spec.model) if spec.model else "The model",
         part_title(spec.benchmark, spec.suites),
@@ -35,8 +35,8 @@ def subject_of(spec: RunSpec) -> About:
 
 def part_title(benchmark: str, suites: Sequence[str] = ()) -> str:
     """What people call a benchmark, or the part of it that these suites are."""
-    known = benchmarks.BENCHMARKS.get(benchmark)
-    title = known.title if known else benchmark
+    declared = benchmarks.BENCHMARKS.get(benchmark)
+    title = declared.title if declared else benchmark
     if not suites:
         return title
     tasks = [task for task, (_, names) in FORMAL.items() if set(names) == set(suites)]

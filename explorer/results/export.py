@@ -19,7 +19,7 @@ from explorer.runs.files import write_atomically
 from explorer.studies import many_tests
 
 
-def write(
+def write_tables(
     folder: Run, table: str | None, format: str, out: Path, *, spreadsheet_safe: bool = False
 ) -> list[tuple[Path, int]]:
     """Writes one table, all tables into the folder `out`, or (table None) a row an instance; files and their rows."""
@@ -32,10 +32,10 @@ def write(
                 "folder."
             ) from error
         ending = formats.FORMATS[format].ending
-        frames = {out / f"{name}.{ending}": read(folder, name) for name in TABLES}
+        frames = {out / f"{name}.{ending}": read_table(folder, name) for name in TABLES}
         frames[out / f"by_instance.{ending}"] = by_instance(folder)
     else:
-        frames = {out: by_instance(folder) if table is None else read(folder, table)}
+        frames = {out: by_instance(folder) if table is None else read_table(folder, table)}
     spec = folder.spec
     caption = f"{spec.study.capitalize()} of {spec.model or 'no model'} on {spec.benchmark}."
     if table == "findings" and format == "latex":
@@ -44,7 +44,7 @@ def write(
     return [(path, write_frame(frame, format, path, **about)) for path, frame in frames.items()]
 
 
-def read(folder: Run, table: str) -> pd.DataFrame:
+def read_table(folder: Run, table: str) -> pd.DataFrame:
     """The table's rows; findings with their family of tests and the p adjusted within it."""
     frame = folder.read(table)
     if table == "findings":
@@ -66,12 +66,12 @@ def counted_in(spec: RunSpec) -> dict[str, Any]:
     if not index or not (spec.study in COUNTED or labeled):
         return {}
     is_own_data = indexes.is_pretraining_data(index, spec.model)
-    relation = indexes.relation(index, spec.model)
+    relation = indexes.describe_relation(index, spec.model)
     return {"index": index, "is_pretraining_data": is_own_data, "mark": "" if is_own_data else "‡", "meaning": relation}
 
 
 def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> int:
-    """Writes one frame into a file that is whole or not there, and gives its rows; `options` as `formats.write` has."""
+    """Writes a frame into a file that is whole or not there; its rows. `options` are those of `formats.write_frame`."""
     if not out.parent.is_dir():
         raise RunError(f"The folder {out.parent} does not exist; make it first.")
     # On paper only the columns that say something, and no record as JSON.
@@ -79,7 +79,7 @@ def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> 
 
     def write_it(path: Path) -> None:
         with path.open("wb") as file:
-            formats.write(printed, format, file, **options)
+            formats.write_frame(printed, format, file, **options)
 
     write_atomically(out, write_it)
     return len(frame)
@@ -88,7 +88,7 @@ def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> 
 def by_instance(folder: Run) -> pd.DataFrame:
     """A row an instance: who it is, its texts, and each measure in a column named with its factors and option."""
     instances = folder.read("instances")
-    texts = pd.DataFrame([_texts(payload) for payload in instances["payload"]], index=instances.index)
+    texts = pd.DataFrame([_payload_texts(payload) for payload in instances["payload"]], index=instances.index)
     frame = pd.concat([instances.drop(columns=["payload"]), texts], axis=1).rename(columns={"grp": "group"})
     frame = _with_index_mark(frame, folder.spec)
     measures = folder.read("measures")
@@ -109,9 +109,9 @@ def by_instance(folder: Run) -> pd.DataFrame:
 def _column_names(measures: pd.DataFrame) -> pd.Series:
     names = measures["measure"].astype(str)
     for factor in FACTORS:
-        known = measures[factor].notna()
+        has_factor = measures[factor].notna()
         values = measures[factor].map(lambda value: f"{value:g}" if isinstance(value, float) else str(value))
-        names = names.where(~known, names + "/" + factor + "=" + values)
+        names = names.where(~has_factor, names + "/" + factor + "=" + values)
     has_option = measures["option"] >= 0
     return names.where(~has_option, names + "/option=" + measures["option"].astype(str))
 
@@ -120,7 +120,7 @@ def _join_reasons(reasons: pd.Series) -> str:
     return "; ".join(dict.fromkeys(reasons))
 
 
-def _texts(payload: str | None) -> dict[str, Any]:
+def _payload_texts(payload: str | None) -> dict[str, Any]:
     if not payload:
         return {"context": None, "second": None, "options": None}
     fields = json.loads(payload)

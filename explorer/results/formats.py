@@ -26,7 +26,7 @@ class Format:
     write: Callable[..., None]  # frame, file, and for a table on paper caption, label, titles, cells
 
 
-def _csv(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False, **about: Any) -> None:
+def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False, **about: Any) -> None:
     lists = {str(name): frame[name].map(_as_json) for name in frame if _holds_lists(frame[name])}
     # "replace": half a surrogate pair is no text that a file can hold.
     text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
@@ -38,7 +38,7 @@ def _csv(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False,
     text.detach()
 
 
-def _parquet(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
+def _write_parquet(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
     try:
         frame.to_parquet(file, index=False)
     except (pa.ArrowException, TypeError, ValueError):
@@ -46,29 +46,29 @@ def _parquet(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
         file.seek(0)
         file.truncate()
         mixed = [name for name in frame if frame[name].dtype == object]
-        worded = {str(name): pd.Series(map(_worded, frame[name]), frame.index, dtype=object) for name in mixed}
+        worded = {str(name): pd.Series(map(_in_words, frame[name]), frame.index, dtype=object) for name in mixed}
         frame.assign(**worded).to_parquet(file, index=False)
 
 
-def _jsonl(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
+def _write_jsonl(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
     for row in frame.to_dict(orient="records"):
         line = json.dumps({str(key): plain_value(value) for key, value in row.items()}, ensure_ascii=False, default=str)
         file.write(line.encode("utf-8", "replace") + b"\n")
 
 
-def _latex(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False, **about: Any) -> None:
-    file.write(latex.table(frame, **about).encode("utf-8", "replace"))
+def _write_latex(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False, **about: Any) -> None:
+    file.write(latex.latex_table(frame, **about).encode("utf-8", "replace"))
 
 
 FORMATS: Mapping[str, Format] = {
-    "csv": Format("CSV", "csv", "text/csv", _csv),
-    "parquet": Format("Parquet", "parquet", "application/vnd.apache.parquet", _parquet),
-    "jsonl": Format("JSON Lines", "jsonl", "application/jsonl", _jsonl),
-    "latex": Format("LaTeX", "tex", "application/x-tex", _latex),
+    "csv": Format("CSV", "csv", "text/csv", _write_csv),
+    "parquet": Format("Parquet", "parquet", "application/vnd.apache.parquet", _write_parquet),
+    "jsonl": Format("JSON Lines", "jsonl", "application/jsonl", _write_jsonl),
+    "latex": Format("LaTeX", "tex", "application/x-tex", _write_latex),
 }
 
 
-def write(
+def write_frame(
     frame: pd.DataFrame,
     format: str,
     file: BinaryIO,
@@ -90,9 +90,9 @@ def write(
 
 
 def as_bytes(frame: pd.DataFrame, format: str, **options: Any) -> bytes:
-    """The bytes of the file that `write` writes."""
+    """The bytes of the file that `write_frame` writes."""
     file = io.BytesIO()
-    write(frame, format, file, **options)
+    write_frame(frame, format, file, **options)
     return file.getvalue()
 
 
@@ -132,7 +132,7 @@ def _as_json(value: Any) -> str | None:
     return None if json_value is None else json.dumps(json_value, ensure_ascii=False)
 
 
-def _worded(value: Any) -> str | None:
+def _in_words(value: Any) -> str | None:
     json_value = plain_value(value)
     if json_value is None:
         return None

@@ -26,7 +26,7 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def table(
+def latex_table(
     frame: pd.DataFrame,
     *,
     caption: str = "",
@@ -41,12 +41,14 @@ def table(
     """
     titles = dict(titles) if titles else {str(name): str(name) for name in frame.columns}
     cells = cells or {}
-    columns = {name: _cells(frame[name], cells.get(name)) for name in titles}
+    columns = {name: _format_cells(frame[name], cells.get(name)) for name in titles}
     numeric = {name: name in cells or _is_numeric(frame[name]) for name in titles}
-    head = " & ".join(escape(title) for title in titles.values()) + r" \\"
+    head = " & ".join(escape_text(title) for title in titles.values()) + r" \\"
     body = [" & ".join(row) + r" \\" for row in zip(*columns.values(), strict=True)]
     shape = "".join("r" if numeric[name] else "l" for name in titles)
-    about = rf"\caption{{{escape(caption, len(caption))}}}" + (rf"\label{{tab:{_slug(label)}}}" if label else "")
+    about = rf"\caption{{{escape_text(caption, len(caption))}}}" + (
+        rf"\label{{tab:{_label_of(label)}}}" if label else ""
+    )
     if len(frame) > LONG:
         return "\n".join(
             [
@@ -74,7 +76,7 @@ def table(
     )
 
 
-def escape(text: str, most: int = LONGEST_CELL) -> str:
+def escape_text(text: str, most: int = LONGEST_CELL) -> str:
     """The text as LaTeX sets it: signs escaped, line ends and control characters as blanks, cut after `most` signs."""
     if len(text) > most:
         text = text[: most - 1] + "…"
@@ -82,46 +84,46 @@ def escape(text: str, most: int = LONGEST_CELL) -> str:
     return "".join(_SIGNS.get(sign, sign) for sign in plain).strip()
 
 
-def number(value: float, places: int) -> str:
+def format_number(value: float, decimals: int) -> str:
     """The number with so many decimals; one that would round to zero as a power of ten."""
     if not math.isfinite(value):
         return EMPTY if math.isnan(value) else ("$\\infty$" if value > 0 else "$-\\infty$")
-    if value and abs(value) < 0.5 * 10**-places:
+    if value and abs(value) < 0.5 * 10**-decimals:
         digits, _, power = f"{value:.1e}".partition("e")
         return rf"${digits} \times 10^{{{int(power)}}}$"
-    text = f"{abs(value):,.{places}f}"
+    text = f"{abs(value):,.{decimals}f}"
     return f"$-${text}" if value < 0 else text
 
 
-def _cells(column: pd.Series, write: Callable[[float], str] | None = None) -> list[str]:
+def _format_cells(column: pd.Series, write: Callable[[float], str] | None = None) -> list[str]:
     if write:
-        return [escape(write(float(value))) for value in pd.to_numeric(column, errors="coerce")]
+        return [escape_text(write(float(value))) for value in pd.to_numeric(column, errors="coerce")]
     if not _is_numeric(column):
-        return [_text(value) for value in column]
+        return [_format_text(value) for value in column]
     values = [math.nan if value is None or value is pd.NA else float(value) for value in column]
-    places = display.decimals(values)
-    return [number(value, places) for value in values]
+    decimals = display.decimals(values)
+    return [format_number(value, decimals) for value in values]
 
 
 def _is_numeric(column: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _text(value: Any) -> str:
+def _format_text(value: Any) -> str:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return escape(", ".join("" if item is None else str(item) for item in value))
+        return escape_text(", ".join("" if item is None else str(item) for item in value))
     if value is None or value is pd.NaT or value is pd.NA:
         return EMPTY
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, numbers.Real):
-        return number(float(value), display.decimals([float(value)]))
+        return format_number(float(value), display.decimals([float(value)]))
     if isinstance(value, datetime.datetime):
-        return escape(value.isoformat(sep=" ", timespec="minutes"))
-    return escape(str(value)) or EMPTY
+        return escape_text(value.isoformat(sep=" ", timespec="minutes"))
+    return escape_text(str(value)) or EMPTY
 
 
-def _slug(text: str) -> str:
+def _label_of(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()

@@ -83,7 +83,7 @@ def _gold_less_others(name: str) -> str:
     """
 
 
-def _perturbed(name: str, setting: str = "NV") -> str:
+def _perturbed_measure(name: str, setting: str = "NV") -> str:
     """A measure of the perturbed version, of whichever option it was taken."""
     return f"""
         SELECT instance_id, max(value) AS value
@@ -129,7 +129,7 @@ def _change_when_primed(condition: str) -> str:
     """
 
 
-def _replicated(aggregate: str) -> str:
+def _replicated_measure(aggregate: str) -> str:
     """How much of a text comes back from its first piece under full information, at the k that is asked for."""
     return f"""
         SELECT instance_id, {aggregate} AS value
@@ -160,13 +160,15 @@ MEASURES: Mapping[str, Measure] = {
         _of_whole("relative_difference"), of_text=True,
     ),
     "swaps": Measure(
-        "Swapped words", "words", "more words swapped", ("perturbation",), _perturbed("swaps"), of_text=True,
+        "Swapped words", "words", "more words swapped", ("perturbation",), _perturbed_measure("swaps"), of_text=True,
     ),
     "bertscore": Measure(
-        "BERTScore of the swap", "F1", "meaning kept better", ("perturbation",), _perturbed("bertscore"), of_text=True,
+        "BERTScore of the swap", "F1", "meaning kept better", ("perturbation",), _perturbed_measure("bertscore"),
+        of_text=True,
     ),
     "perturbed_correct": Measure(
-        "Correct after swaps", "0 or 1, a tie 0.5", "more often right", ("perturbation",), _perturbed("correct"),
+        "Correct after swaps", "0 or 1, a tie 0.5", "more often right", ("perturbation",),
+        _perturbed_measure("correct"),
     ),
     "perturbed_change": Measure(
         "Swapped, change of the margin", "nats", "surer after the swaps", ("perturbation",),
@@ -203,11 +205,11 @@ MEASURES: Mapping[str, Measure] = {
     ),
     "replicated_zero": Measure(
         "Replicated without demonstrations", ROUGE, "more of the text comes back", ("icl",),
-        _replicated("max(value) FILTER (k = 0)"),
+        _replicated_measure("max(value) FILTER (k = 0)"),
     ),
     "replicated_many": Measure(
         "Replicated after the most demonstrations", ROUGE, "more of the text comes back", ("icl",),
-        _replicated("arg_max_null(value, k)"),
+        _replicated_measure("arg_max_null(value, k)"),
     ),
     "label_correct": Measure(
         "Label right after the most demonstrations", "0 or 1, a tie 0.5", "more often right", ("icl",),

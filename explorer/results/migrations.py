@@ -60,14 +60,14 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_first_tables,)
 def migrate(connection: Connection) -> None:
     """Brings a database up to the newest schema."""
     connection.execute("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name VARCHAR)")
-    applied = version(connection)
+    applied = newest_version(connection)
     for number, step in enumerate(MIGRATIONS, start=1):
         if number > applied:
             step(connection)
             connection.execute("INSERT INTO migrations VALUES (?, ?)", [number, step.__name__])
 
 
-def version(connection: Connection) -> int:
+def newest_version(connection: Connection) -> int:
     """The number of the newest applied migration."""
     row = connection.execute("SELECT coalesce(max(number), 0) FROM migrations").fetchone()
     return int(row[0])

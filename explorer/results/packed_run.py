@@ -70,14 +70,14 @@ class PackedRun:
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """The table's rows, by instance in run order."""
-        named = ", ".join(f'rows."{name}"' for name in columns or TABLES[table])
+        selected = ", ".join(f'rows."{name}"' for name in columns or TABLES[table])
         order = [f'rows."{name}"' for name in _ORDER if name in TABLES[table]]
         joined = ""
         if "instance_id" in TABLES[table]:
             joined = "LEFT JOIN instances AS place USING (run_id, instance_id)"
             order = ["place.position NULLS LAST", "rows.instance_id", *order]
         return self.store.frame(
-            f"SELECT {named} FROM {table} AS rows {joined} WHERE rows.run_id = ? ORDER BY {', '.join(order)}",
+            f"SELECT {selected} FROM {table} AS rows {joined} WHERE rows.run_id = ? ORDER BY {', '.join(order)}",
             [self.run_id],
         )
 
@@ -111,7 +111,7 @@ def packed_run(opened: Store, run_id: str, settings: Settings) -> PackedRun:
 def list_all(settings: Settings) -> list[RunInfo]:
     """The runs on this machine, the newest first, then those of the precomputed file that are not there, too."""
     local = queue.list_runs(settings)
-    path = store.precomputed(settings)
+    path = store.precomputed_file(settings)
     if path is None:
         return local
     opened = Store(None, path)
@@ -121,8 +121,8 @@ def list_all(settings: Settings) -> list[RunInfo]:
         opened.close()
 
 
-def as_infos(stored: Iterable[StoredRun], known: set[str]) -> list[RunInfo]:
-    """The packed among stored runs: those whose id is not `known` as one on this machine."""
+def as_infos(stored: Iterable[StoredRun], local_ids: set[str]) -> list[RunInfo]:
+    """The packed among stored runs: those whose id is not among `local_ids`, those of this machine."""
     return [
         RunInfo(
             run_id=run.run_id,
@@ -139,16 +139,16 @@ def as_infos(stored: Iterable[StoredRun], known: set[str]) -> list[RunInfo]:
             source=SOURCE,
         )
         for run in stored
-        if run.run_id not in known
+        if run.run_id not in local_ids
     ]
 
 
-def find(settings: Settings, run_id: str) -> Run:
+def find_run(settings: Settings, run_id: str) -> Run:
     """The run with this id, or with the only id that starts so: one on this machine, else a precomputed one."""
     try:
         return RunFolder.find(settings.runs, run_id)
     except RunError:
-        path = store.precomputed(settings)
+        path = store.precomputed_file(settings)
         some_here = any(folder.run_id.startswith(run_id) for folder in all_folders(settings.runs))
         if path is None or not run_id or some_here:
             raise
@@ -164,10 +164,10 @@ def find(settings: Settings, run_id: str) -> Run:
 
 def find_own(settings: Settings, run_id: str) -> RunFolder:
     """The run on this machine; RunError where it is none, or came with the explorer."""
-    run = find(settings, run_id)
+    run = find_run(settings, run_id)
     if isinstance(run, PackedRun):
         raise RunError(
-            f"{run.run_id} came with the explorer, in {store.precomputed(settings)}: it is complete and has no "
+            f"{run.run_id} came with the explorer, in {store.precomputed_file(settings)}: it is complete and has no "
             "folder, so that it cannot be resumed, cancelled or deleted. EXPLORER_PRECOMPUTED=none hides such runs."
         )
     return run

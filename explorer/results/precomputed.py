@@ -97,35 +97,37 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-def pack(folders: Sequence[RunFolder], out: Path) -> int:
+def pack_runs(folders: Sequence[RunFolder], out: Path) -> int:
     """Packs finished runs into the file `out`, in place of what was there; the file's size in bytes."""
     for folder in folders:
         if folder.progress().status != "complete":
             raise StoreError(f"{folder.run_id} is not finished, and only finished runs are packed. Resume it first.")
     out.parent.mkdir(parents=True, exist_ok=True)
-    files.write_atomically(out, lambda path: _write(folders, path))
+    files.write_atomically(out, lambda path: _write_packed(folders, path))
     return out.stat().st_size
 
 
-def _write(folders: Sequence[RunFolder], out: Path) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        connection = duckdb.connect(str(Path(place) / "runs.duckdb"))
+def _write_packed(folders: Sequence[RunFolder], out: Path) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        connection = duckdb.connect(str(Path(scratch) / "runs.duckdb"))
         try:
             migrations.migrate(connection)
             for folder in folders:
                 store.insert_run(connection, folder)
             out.unlink()  # a file that is there already, even an empty one, is no new database
-            connection.execute(f"ATTACH '{store.quoted(out)}' AS {NAME} (BLOCK_SIZE {BLOCK}, ROW_GROUP_SIZE {GROUP})")
+            connection.execute(
+                f"ATTACH '{store.quoted_path(out)}' AS {NAME} (BLOCK_SIZE {BLOCK}, ROW_GROUP_SIZE {GROUP})"
+            )
             for table, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE {NAME}.{table} ({columns})")
             connection.execute(f"INSERT INTO {NAME}.about VALUES (?, ?)", [FORMAT, __version__])
-            _runs(connection)
-            _hush(connection)
-            _items(connection)
-            _kinds(connection)
-            _words(connection)
+            _fill_runs(connection)
+            _empty_texts_in_reasons(connection)
+            _fill_items(connection)
+            _fill_kinds(connection)
+            _fill_words(connection)
             for table in _FACTS:
-                _facts(connection, table)
+                _fill_facts(connection, table)
             connection.execute(f"DETACH {NAME}")
         except duckdb.Error as error:
             raise StoreError(
@@ -136,7 +138,7 @@ def _write(folders: Sequence[RunFolder], out: Path) -> None:
             connection.close()
 
 
-def _runs(connection: Connection) -> None:
+def _fill_runs(connection: Connection) -> None:
     connection.execute(
         f"""
         CREATE TEMP TABLE numbered AS
@@ -151,7 +153,7 @@ def _runs(connection: Connection) -> None:
     )
 
 
-def _hush(connection: Connection) -> None:
+def _empty_texts_in_reasons(connection: Connection) -> None:
     """Empties the reasons that list the words in which a completion differs from a benchmark's text."""
     connection.execute(
         """
@@ -169,7 +171,7 @@ def _hush(connection: Connection) -> None:
 # The temporary tables lead from the store's names to the file's keys: `numbered` (run_id -> run), `known` (instance ->
 # item; one a version of its text, since runs of different data may differ), `member` (run and instance -> item and
 # place), `named` (id -> item, for sentences that stand in contexts alone).
-def _items(connection: Connection) -> None:
+def _fill_items(connection: Connection) -> None:
     """Every instance once, in benchmark order, and those that only stand in contexts or demonstrations."""
     connection.execute(
         """
@@ -214,7 +216,7 @@ def _items(connection: Connection) -> None:
         SELECT item, set_key, CASE WHEN plain THEN CAST(tail AS INTEGER) ELSE -1 END, CASE WHEN NOT plain THEN tail END,
             gold, known.label, CAST('0x' || text_hash AS UBIGINT), payload
         FROM (SELECT *, regexp_full_match(tail, '0|[1-9][0-9]{{0,8}}') AS plain FROM known) AS known
-        JOIN {NAME}.sets AS sets ON {_same("known", "sets", ("stem", *_SET))}
+        JOIN {NAME}.sets AS sets ON {_same_in("known", "sets", ("stem", *_SET))}
         ORDER BY item
         """
     )
@@ -225,7 +227,7 @@ def _items(connection: Connection) -> None:
             any_value(instances.position) AS position
         FROM instances
         JOIN numbered USING (run_id)
-        JOIN known ON {_same("known", "instances", columns.split(", "))}
+        JOIN known ON {_same_in("known", "instances", columns.split(", "))}
             AND known.payload IS NOT DISTINCT FROM CASE WHEN numbered.keeps THEN instances.payload END
         GROUP BY ALL
         """
@@ -239,7 +241,7 @@ def _items(connection: Connection) -> None:
 _SET = ("benchmark", "split", "grp", "phenomenon", "field", "kind")
 
 
-def _kinds(connection: Connection) -> None:
+def _fill_kinds(connection: Connection) -> None:
     rows = " UNION ".join(f"SELECT {_kind_columns(table)} FROM {table}" for table in _NAMES)
     ordered = ", ".join(f"{name} NULLS FIRST" for name in KIND)
     connection.execute(f"INSERT INTO {NAME}.kinds SELECT row_number() OVER (ORDER BY {ordered}) - 1, * FROM ({rows})")
@@ -254,7 +256,7 @@ def _kind_columns(table: str) -> str:
     )
 
 
-def _words(connection: Connection) -> None:
+def _fill_words(connection: Connection) -> None:
     rows = " UNION ".join(
         f"SELECT {_word_of(table, column)} AS text FROM {table}"
         for table, columns in _WORDS.items()
@@ -271,7 +273,7 @@ def _word_of(table: str, column: str) -> str:
     return f"{table}.{column}"
 
 
-def _thinned(rates: str) -> str:
+def _thinned_rates(rates: str) -> str:
     """Every other corner of a ROC curve and the last, to a thousandth: finer than it is drawn."""
     listed = f"CAST(json_extract(detail, '$.roc.{rates}') AS DOUBLE[])"
     return f"list_transform(list_filter({listed}, lambda x, i: i % 2 = 1 OR i = len({listed})), lambda x: round(x, 3))"
@@ -315,7 +317,8 @@ _FACTS = {
     "findings": f"""grp_word.word, round(value, {SHARE}), round(low, {SHARE}), round(high, {SHARE}), p, n, left_out,
         reason_word.word, regexp_replace(CASE WHEN json_exists(detail, '$.roc.true_positive')
             THEN json_merge_patch(detail, json_object('roc', json_object(
-                'false_positive', {_thinned("false_positive")}, 'true_positive', {_thinned("true_positive")})))
+                'false_positive', {_thinned_rates("false_positive")},
+                'true_positive', {_thinned_rates("true_positive")})))
             ELSE detail END, '{LONG}', '\\1', 'g')""",
 }
 
@@ -333,17 +336,17 @@ _FACTS = {
 #     number  run  kind  shift  value          place of the instance = number + shift
 #     900       3    41   -883  4.217          17
 #     901       3    41   -883  6.902          18
-def _facts(connection: Connection, table: str) -> None:
+def _fill_facts(connection: Connection, table: str) -> None:
     """Fills a packed table, sorted by run, kind and place."""
     # A variant may be of an instance that is none of the run: a demonstration.
-    place = {"variants": "coalesce(member.item, named.item)", "findings": ""}.get(table, "member.position")
+    position = {"variants": "coalesce(member.item, named.item)", "findings": ""}.get(table, "member.position")
     joined = [f"JOIN {NAME}.kinds AS kinds ON {_kind_is(table)}"]
-    joined += ["LEFT JOIN member USING (run_id, instance_id)"] if place else []
+    joined += ["LEFT JOIN member USING (run_id, instance_id)"] if position else []
     if table == "variants":
-        _contexts(connection)
+        _make_contexts(connection)
         joined += ["LEFT JOIN named USING (instance_id)", "LEFT JOIN drawn USING (run_id, variant_id)"]
     if table == "scores":
-        _lengths(connection)
+        _make_bare_lengths(connection)
         joined += [
             """LEFT JOIN bare ON scores.length > 0 AND bare.run_id = scores.run_id
             AND bare.instance_id = scores.instance_id AND bare.option IS NOT DISTINCT FROM scores.option
@@ -359,16 +362,16 @@ def _facts(connection: Connection, table: str) -> None:
         "scores": f"WHERE study IN ({_quoted(SCORED)}) OR (study = 'ontology' AND scores.role = 'target')",
         "counts": "WHERE counts.condition = 'swap'",
     }.get(table, "")
-    order = f"numbered.run, kinds.kind{f', {place}' if place else ''}"
+    order = f"numbered.run, kinds.kind{f', {position}' if position else ''}"
     # Where the row belongs is the first column after the keys: the item itself, or by how much the place differs from
     # the row's number.
-    where = {"variants": "place, ", "findings": ""}.get(table, "place - number, ")
+    belonging = {"variants": "place, ", "findings": ""}.get(table, "place - number, ")
     connection.execute(
         f"""
         INSERT INTO {NAME}.{table}
-        SELECT run, kind, {where}* EXCLUDE (run, kind, place, number)
+        SELECT run, kind, {belonging}* EXCLUDE (run, kind, place, number)
         FROM (
-            SELECT numbered.run, kinds.kind, {place or "NULL"} AS place,
+            SELECT numbered.run, kinds.kind, {position or "NULL"} AS place,
                 row_number() OVER (ORDER BY {order}) - 1 AS number, {_FACTS[table]}
             FROM {table}
             JOIN numbered USING (run_id)
@@ -382,7 +385,7 @@ def _facts(connection: Connection, table: str) -> None:
 
 # A target behind a context is the same text at every length, so that its tokens, characters and bytes are those of the
 # score without a context. They are kept there once; the view (`_BARE` in precomputed_schema.py) puts them back.
-def _lengths(connection: Connection) -> None:
+def _make_bare_lengths(connection: Connection) -> None:
     """How long each text is that is scored without a context: after contexts it is as long, which is not kept again."""
     connection.execute(
         """
@@ -402,7 +405,7 @@ def _lengths(connection: Connection) -> None:
 #     model B    sentences 5 9 2 7         the whole
 #
 # So each whole draw is kept once (`contexts`), and a variant keeps its key and how many of its sentences it took.
-def _contexts(connection: Connection) -> None:
+def _make_contexts(connection: Connection) -> None:
     """The sentences of every stored context as keys; one that begins another of its item and seed is not kept twice."""
     connection.execute(
         """
@@ -466,5 +469,5 @@ def _kind_is(table: str) -> str:
     )
 
 
-def _same(left: str, right: str, columns: Sequence[str]) -> str:
+def _same_in(left: str, right: str, columns: Sequence[str]) -> str:
     return " AND ".join(f"{left}.{column} IS NOT DISTINCT FROM {right}.{column}" for column in columns)

@@ -49,7 +49,7 @@ _KEYS: Mapping[str, str] = {
 _FACTS = ("instances", "variants", "scores", "generations", "counts", "measures", "findings")
 
 
-def add(folders: Sequence[RunFolder], file: Path, out: Path | None = None) -> int:
+def add_runs(folders: Sequence[RunFolder], file: Path, out: Path | None = None) -> int:
     """Packs finished runs into a precomputed file beside those in it (or into `out`); the file's size in bytes.
 
     A run that the file already holds takes the place of the one there, and so does one that asks the same in an index
@@ -58,10 +58,10 @@ def add(folders: Sequence[RunFolder], file: Path, out: Path | None = None) -> in
     out = out or file
     if not file.is_file():
         raise StoreError(f"{file} is not there, expected a file that `precompute pack` wrote. Leave out --add.")
-    with tempfile.TemporaryDirectory() as place:
-        alone = Path(place) / "alone.duckdb"
-        precomputed.pack(folders, alone)
-        files.write_atomically(out, lambda path: _write(file, alone, path))
+    with tempfile.TemporaryDirectory() as scratch:
+        alone = Path(scratch) / "alone.duckdb"
+        precomputed.pack_runs(folders, alone)
+        files.write_atomically(out, lambda path: _write_united(file, alone, path))
     return out.stat().st_size
 
 
@@ -71,7 +71,7 @@ def stored_run_ids(file: Path) -> set[str]:
         return {row["run_id"] for row in opened.rows("SELECT run_id FROM runs")}
 
 
-def _write(file: Path, alone: Path, out: Path) -> None:
+def _write_united(file: Path, alone: Path, out: Path) -> None:
     connection = duckdb.connect()
     # One thread, and the file written once, at the end: several threads leave blocks in it that hold nothing (a fifth
     # of it, as measured).
@@ -79,11 +79,11 @@ def _write(file: Path, alone: Path, out: Path) -> None:
     connection.execute("SET threads = 1")
     try:
         for path, name in ((file, HELD), (alone, FRESH)):
-            connection.execute(f"ATTACH '{store.quoted(path)}' AS {name} (READ_ONLY)")
+            connection.execute(f"ATTACH '{store.quoted_path(path)}' AS {name} (READ_ONLY)")
         _check_format(connection, file)
         out.unlink()
         connection.execute(
-            f"ATTACH '{store.quoted(out)}' AS {NAME} "
+            f"ATTACH '{store.quoted_path(out)}' AS {NAME} "
             f"(BLOCK_SIZE {precomputed.BLOCK}, ROW_GROUP_SIZE {precomputed.GROUP})"
         )
         for table, columns in TABLES.items():
@@ -118,8 +118,10 @@ def _check_format(connection: Connection, file: Path) -> None:
 def _leave_out(connection: Connection) -> None:
     """The table `leaving`: keys of the file's runs that come anew, or that give way to a new one."""
     stored_runs = connection.execute(f"SELECT run_id, spec FROM {HELD}.runs").fetchall()
-    fresh = connection.execute(f"SELECT run_id, spec FROM {FRESH}.runs").fetchall()
-    leaving = {run_id for run_id, _ in fresh} | superseded.giving_way(dict(stored_runs), [spec for _, spec in fresh])
+    fresh_runs = connection.execute(f"SELECT run_id, spec FROM {FRESH}.runs").fetchall()
+    leaving = {run_id for run_id, _ in fresh_runs} | superseded.giving_way(
+        dict(stored_runs), [spec for _, spec in fresh_runs]
+    )
     connection.execute(
         f"CREATE TEMP TABLE leaving AS SELECT run FROM {HELD}.runs WHERE list_contains(?, run_id)", [sorted(leaving)]
     )
@@ -128,7 +130,7 @@ def _leave_out(connection: Connection) -> None:
 def _copy_held(connection: Connection) -> None:
     """Every row of the file in its order, without the runs that leave it."""
     is_kept = "run NOT IN (SELECT run FROM leaving)"
-    for table, columns in _columns(connection).items():
+    for table, columns in _columns_by_table(connection).items():
         if table == "about":
             continue
         of_run = "run" in columns
@@ -155,19 +157,19 @@ def _add_names(connection: Connection) -> None:
     """The words, kinds, sets and items that the file lacks; `map_TABLE` has the key of each in the new file."""
     for table, (key, about) in _NAMED.items():
         # An item names its set by key, which is mapped by then.
-        fresh = _mapped(connection, table, FRESH)
+        fresh_columns = _with_new_keys(connection, table, FRESH)
         same = " AND ".join(f'there."{name}" IS NOT DISTINCT FROM fresh."{name}"' for name in about)
         connection.execute(
             f"""
             CREATE TEMP TABLE map_{table} AS
-            WITH fresh AS (SELECT {fresh[0]} FROM {FRESH}.{table} AS fact {fresh[1]}),
+            WITH fresh AS (SELECT {fresh_columns[0]} FROM {FRESH}.{table} AS fact {fresh_columns[1]}),
             met AS (SELECT fresh.*, there."{key}" AS known FROM fresh LEFT JOIN {NAME}.{table} AS there ON {same})
             SELECT * REPLACE (coalesce(known, (SELECT coalesce(max("{key}"), -1) FROM {NAME}.{table})
                 + count(*) FILTER (known IS NULL) OVER (ORDER BY "{key}"))::INTEGER AS known), "{key}" AS was
             FROM met
             """
         )
-        columns = ", ".join(f'"{name}"' for name in _columns(connection)[table] if name != key)
+        columns = ", ".join(f'"{name}"' for name in _columns_by_table(connection)[table] if name != key)
         connection.execute(
             f"""
             INSERT INTO {NAME}.{table} ("{key}", {columns})
@@ -224,7 +226,7 @@ def _add_contexts(connection: Connection) -> None:
 
 
 def _add_facts(connection: Connection, table: str) -> None:
-    listed, joined = _mapped(connection, table, FRESH)
+    listed, joined = _with_new_keys(connection, table, FRESH)
     before = connection.execute(f"SELECT count(*) FROM {NAME}.{table}").fetchone()
     assert before is not None
     listed = listed.replace('fact."shift"', f'fact."shift" - {before[0]} AS "shift"')
@@ -233,22 +235,22 @@ def _add_facts(connection: Connection, table: str) -> None:
     )
 
 
-def _mapped(connection: Connection, table: str, file: str) -> tuple[str, str]:
+def _with_new_keys(connection: Connection, table: str, file: str) -> tuple[str, str]:
     """The columns of a packed table with the keys of the new file, and the joins that they need."""
     key_table = _NAMED.get(table, ("", ()))[0]
     listed, joined = [], []
-    for name in _columns(connection)[table]:
-        of = _KEYS.get(name, "")
+    for name in _columns_by_table(connection)[table]:
+        key_of_table = _KEYS.get(name, "")
         # In `kinds` and `sets` a column may be called like another table's key: grp and kind of a set are words.
         is_text = table in ("sets", "kinds", "words") or (table == "scores" and name == "context")
-        if not of or name == key_table or is_text:
+        if not key_of_table or name == key_table or is_text:
             listed.append(f'fact."{name}"')
         else:
             listed.append(f'key_{name}.known AS "{name}"')
-            joined.append(f'LEFT JOIN map_{of} AS key_{name} ON key_{name}.was = fact."{name}"')
+            joined.append(f'LEFT JOIN map_{key_of_table} AS key_{name} ON key_{name}.was = fact."{name}"')
     return ", ".join(listed), " ".join(joined)
 
 
-def _columns(connection: Connection) -> dict[str, list[str]]:
+def _columns_by_table(connection: Connection) -> dict[str, list[str]]:
     """Table → its columns."""
     return {table: [row[0] for row in connection.execute(f"DESCRIBE {NAME}.{table}").fetchall()] for table in TABLES}

@@ -99,7 +99,7 @@ FEW = {"instances": 200, "k": (0, 4), "settings": ("pairs_labels",), "max_new_to
 SHORT = {"lengths": (0, 100, 300), "unrelated": "starter", "overlap": 0}
 
 
-def plan() -> list[Planned]:
+def planned_runs() -> list[Planned]:
     """Every planned run, in the order in which they are done: study by study, and within a study model by model.
 
     Those of the glass box come last: they take minutes on two cores. Its other sizes and its checkpoints are trained
@@ -107,7 +107,7 @@ def plan() -> list[Planned]:
     """
     models = [model.id for model in catalog.EMBEDDED_MODELS]
     return [
-        *(run for study in (_accuracy, _priming, _perturbation, _draws, _popularity, _ontology, _memorization,
+        *(run for study in (_accuracy, _priming, _perturbation, _several_draws, _popularity, _ontology, _memorization,
                             _icl, _neighbours) for model in models for run in study(model)),
         *_glassbox(GLASSBOX),
         *(run for model in trained_here() for run in _checkpoint(model)),
@@ -140,7 +140,7 @@ def _perturbation(model: str) -> Iterator[Planned]:
     yield from _eight_tasks("perturbation", model, {**NO_ROWS, **COUNTED})
 
 
-def _draws(model: str) -> Iterator[Planned]:
+def _several_draws(model: str) -> Iterator[Planned]:
     """Each of the eight tasks swapped as published and carefully, in several draws."""
     if model != DRAWN_OF:
         return
@@ -179,10 +179,10 @@ def _ontology(model: str) -> Iterator[Planned]:
 
 
 def _memorization(model: str) -> Iterator[Planned]:
-    whole = {"tokens": False, "neighbours": 0}
+    cheap = {"tokens": False, "neighbours": 0}
     for benchmark in STARTER_CHOICES:
-        yield Planned("memorization", model, benchmark, settings={**whole, **MORE})
-    yield from _eight_tasks("memorization", model, whole)
+        yield Planned("memorization", model, benchmark, settings={**cheap, **MORE})
+    yield from _eight_tasks("memorization", model, cheap)
 
 
 def _neighbours(model: str) -> Iterator[Planned]:
@@ -230,14 +230,14 @@ def _checkpoint(model: str) -> Iterator[Planned]:
     """What is asked of a model on its way: every study of what was planted, without the rows of single options."""
     step = int(model.partition("@step")[2] or KNOWING)
     is_whole = model.startswith(GLASSBOX) or step == 0 or step >= KNOWING
-    whole = {"tokens": False, "neighbours": 0, **MORE}
-    exact = {**NO_ROWS, "index": "glassbox"}
+    cheap = {"tokens": False, "neighbours": 0, **MORE}
+    counted = {**NO_ROWS, "index": "glassbox"}
     yield Planned("accuracy", model, DOSED[0], settings={"tokens": False})
-    yield Planned("popularity", model, DOSED[0], settings=exact)
-    yield Planned("memorization", model, "starter_cloze", settings=whole)
+    yield Planned("popularity", model, DOSED[0], settings=counted)
+    yield Planned("memorization", model, "starter_cloze", settings=cheap)
     yield Planned("ontology", model, "glassbox-ontology", settings={"others": 3})
     yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **SHORT})
-    yield Planned("perturbation", model, DOSED[1], settings={**exact, "similarity": False})
+    yield Planned("perturbation", model, DOSED[1], settings={**counted, "similarity": False})
     if is_whole:
-        yield Planned("memorization", model, "starter_pairs", settings={**whole, "per_group": 10})
+        yield Planned("memorization", model, "starter_pairs", settings={**cheap, "per_group": 10})
         yield Planned("icl", model, "starter_questions", settings=FEW)

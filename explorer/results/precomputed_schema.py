@@ -82,7 +82,7 @@ _BARE = f"""LEFT JOIN (
 _FACTORS = {factor: f"kinds.{factor}" for factor in schema.FACTORS}
 
 
-def _word(column: str) -> str:
+def _word_column(column: str) -> str:
     return f"JOIN {NAME}.words AS {column}_word ON {column}_word.word = fact.{column}"
 
 
@@ -118,7 +118,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "reason": "reason_word.text",
             "payload": "fact.payload",
         },
-        f"{_ITEM} {_KIND} {_word('suffix')} {_word('reason')} "
+        f"{_ITEM} {_KIND} {_word_column('suffix')} {_word_column('reason')} "
         f"LEFT JOIN {NAME}.contexts ON contexts.context = fact.context",
     ),
     "scores": (
@@ -142,7 +142,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "token_texts": "fact.token_texts",
             "token_logprobs": "fact.token_logprobs",
         },
-        f"{_PLACE} {_KIND} {_word('reason')} {_BARE}",
+        f"{_PLACE} {_KIND} {_word_column('reason')} {_BARE}",
     ),
     "generations": (
         {
@@ -157,7 +157,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "verdict": "verdict_word.text",
             "reason": "reason_word.text",
         },
-        f"{_PLACE} {_KIND} {_word('finish')} {_word('verdict')} {_word('reason')}",
+        f"{_PLACE} {_KIND} {_word_column('finish')} {_word_column('verdict')} {_word_column('reason')}",
     ),
     "counts": (
         {
@@ -171,7 +171,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "approx": "fact.approx",
             "reason": "reason_word.text",
         },
-        f"{_PLACE} {_KIND} {_word('reason')}",
+        f"{_PLACE} {_KIND} {_word_column('reason')}",
     ),
     "measures": (
         {
@@ -182,7 +182,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "value": "fact.value",
             "reason": "reason_word.text",
         },
-        f"{_PLACE} {_KIND} {_word('reason')}",
+        f"{_PLACE} {_KIND} {_word_column('reason')}",
     ),
     "findings": (
         {
@@ -192,12 +192,12 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             **{name: f"fact.{name}" for name in ("value", "low", "high", "p", "n", "left_out", "detail")},
             "reason": "reason_word.text",
         },
-        f"{_KIND} {_word('grp')} {_word('reason')}",
+        f"{_KIND} {_word_column('grp')} {_word_column('reason')}",
     ),
 }
 
 
-def view(table: str, hidden: str = "", format: int = FORMAT) -> str:
+def view_of_packed(table: str, hidden: str = "", format: int = FORMAT) -> str:
     """The query that shows a packed table, of a file of this format, as the store's table of that name.
 
     `hidden` is a condition on `runs`.

@@ -32,7 +32,7 @@ def _without_seed(spec: str) -> str:
     return json.dumps(fields, sort_keys=True)
 
 
-def merge(findings: pd.DataFrame, run_ids: Iterable[str] | None = None) -> pd.DataFrame:
+def merge_seeds(findings: pd.DataFrame, run_ids: Iterable[str] | None = None) -> pd.DataFrame:
     """A row a finding, group and factors: mean, sd and range over seeds beside the mean ends of the single intervals.
 
     `findings` has the columns of the table and run_id, of runs that differ in their seed; `run_ids` limits them.
@@ -50,5 +50,5 @@ def merge(findings: pd.DataFrame, run_ids: Iterable[str] | None = None) -> pd.Da
 
 def of_runs(findings: pd.DataFrame, groups: Sequence[Sequence[str]]) -> pd.DataFrame:
     """The same of several sets of runs; the column run_id has the first of each set."""
-    frames = [merge(findings, ids).assign(run_id=ids[0]) for ids in groups]
+    frames = [merge_seeds(findings, ids).assign(run_id=ids[0]) for ids in groups]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["run_id", *KEY, *COLUMNS, "n"])

@@ -63,12 +63,12 @@ class Store:
 
     def _attach(self, path: Path) -> None:
         try:
-            self._connection.execute(f"ATTACH '{quoted(path)}' AS current (READ_ONLY)")
+            self._connection.execute(f"ATTACH '{quoted_path(path)}' AS current (READ_ONLY)")
             row = self._connection.execute("SELECT max(number) FROM current.migrations").fetchone()
         except duckdb.Error as error:
             raise StoreError(
                 sharing.kept_from_us(path)
-                or f"The database {path} cannot be opened ({_first_line(error)}). {_remedy(error)}"
+                or f"The database {path} cannot be opened ({_first_line(error)}). {_advise(error)}"
             ) from error
         if row and row[0] > len(migrations.MIGRATIONS):
             raise StoreError(
@@ -79,7 +79,7 @@ class Store:
     def _attach_precomputed(self, path: Path) -> None:
         name = precomputed_schema.NAME
         try:
-            self._connection.execute(f"ATTACH '{quoted(path)}' AS {name} (READ_ONLY)")
+            self._connection.execute(f"ATTACH '{quoted_path(path)}' AS {name} (READ_ONLY)")
             row = self._connection.execute(f"SELECT format, version FROM {name}.about").fetchone()
         except duckdb.Error as error:
             remedy = (
@@ -105,7 +105,7 @@ class Store:
         hidden = "run_id NOT IN (SELECT run_id FROM current.runs)" if has_own else ""
         for table in RUN_TABLES:
             shown = [f"SELECT * FROM current.{table}"] if has_own else []
-            shown += [precomputed_schema.view(table, hidden, self._packed_format)] if has_precomputed else []
+            shown += [precomputed_schema.view_of_packed(table, hidden, self._packed_format)] if has_precomputed else []
             every = " UNION ALL BY NAME ".join(shown)
             self._connection.execute(
                 f"CREATE VIEW {table} AS {without_few_units(every) if table == 'findings' else every}"
@@ -115,7 +115,7 @@ class Store:
         for table in TABLES:
             paths = folder.part_files(table)
             if paths:
-                listed = ", ".join(f"'{quoted(path)}'" for path in paths)
+                listed = ", ".join(f"'{quoted_path(path)}'" for path in paths)
                 self._connection.execute(f"DROP TABLE {table}")
                 every = f"SELECT '{folder.run_id}' AS run_id, * FROM read_parquet([{listed}])"
                 self._connection.execute(
@@ -144,7 +144,7 @@ class Store:
             with contextlib.closing(cursor), telling:
                 yield cursor.execute(sql, plain_json.without_halves(list(parameters)))
         except duckdb.Error as error:
-            remedy = f" {_remedy(error, self._precomputed)}" if _is_damage(error) else ""
+            remedy = f" {_advise(error, self._precomputed)}" if _is_damage(error) else ""
             raise StoreError(f"The database could not answer ({_first_line(error)}).{remedy}") from error
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ def open_store(settings: Settings) -> Store:
     for _ in range(3):
         generation = current_generation(settings)
         try:
-            return Store(generation, precomputed(settings))
+            return Store(generation, precomputed_file(settings))
         except StoreError:
             # Replaced between the look at the pointer and the opening: look again.
             if current_generation(settings) == generation:
@@ -164,7 +164,7 @@ def open_store(settings: Settings) -> Store:
     raise StoreError("The database is being replaced without pause; try again in a moment.")
 
 
-def precomputed(settings: Settings) -> Path | None:
+def precomputed_file(settings: Settings) -> Path | None:
     """The file with the precomputed runs, or none where none is wanted or none came along.
 
     StoreError where a file was named that is not there.
@@ -189,17 +189,17 @@ def open_parts(folder: RunFolder) -> Store:
 def current_generation(settings: Settings) -> Path | None:
     """The file that the pointer names, the newest one where the pointer is damaged, or none."""
     name = files.read_json(settings.store / "current.json").get("file")
-    known = _generations(settings)
-    named = [path for path in known.values() if path.name == name]
-    return named[0] if named else known[max(known)] if known else None
+    generations = _generation_files(settings)
+    pointed_at = [path for path in generations.values() if path.name == name]
+    return pointed_at[0] if pointed_at else generations[max(generations)] if generations else None
 
 
-def _generations(settings: Settings) -> dict[int, Path]:
+def _generation_files(settings: Settings) -> dict[int, Path]:
     matches = ((_GENERATION.fullmatch(path.name), path) for path in settings.store.glob("explorer-*.duckdb"))
     return {int(match[1]): path for match, path in matches if match}
 
 
-def ingest(settings: Settings, folders: Sequence[RunFolder], status: str = "", message: str = "") -> None:
+def ingest_runs(settings: Settings, folders: Sequence[RunFolder], status: str = "", message: str = "") -> None:
     """Puts the folders' finished parts into the next generation, in place of what it held of these runs.
 
     `status` and `message`, where given, are how the runs end: their worker stores them before it says so.
@@ -209,14 +209,14 @@ def ingest(settings: Settings, folders: Sequence[RunFolder], status: str = "", m
             insert_run(connection, folder, status, message)
 
 
-def remove(settings: Settings, run_ids: Sequence[str]) -> None:
+def remove_runs(settings: Settings, run_ids: Sequence[str]) -> None:
     """Takes runs out of the next generation."""
     with _next_generation(settings, keep=True) as connection:
         for run_id in run_ids:
-            _forget(connection, run_id)
+            _delete_rows(connection, run_id)
 
 
-def rebuild(settings: Settings) -> tuple[int, list[str]]:
+def rebuild_database(settings: Settings) -> tuple[int, list[str]]:
     """Makes the database again from all run folders; how many went in, and what could not, with the reason."""
     faults: list[str] = []
     count = 0
@@ -225,7 +225,7 @@ def rebuild(settings: Settings) -> tuple[int, list[str]]:
             connection.execute("BEGIN")
             try:
                 if damaged := insert_run(connection, folder, leave_out=True):
-                    faults.append(f"{folder.run_id}: {_describe(damaged)}")
+                    faults.append(f"{folder.run_id}: {_describe_damage(damaged)}")
                 connection.execute("COMMIT")
                 count += 1
             except Exception as error:
@@ -234,9 +234,9 @@ def rebuild(settings: Settings) -> tuple[int, list[str]]:
     return count, faults
 
 
-def _describe(damaged: Sequence[str]) -> str:
-    more = f" and {len(damaged) - 1} more files are" if len(damaged) > 1 else " is"
-    return f"{damaged[0]}{more} not as written; the other parts went in, and resume makes damaged ones again"
+def _describe_damage(damaged: Sequence[str]) -> str:
+    and_more = f" and {len(damaged) - 1} more files are" if len(damaged) > 1 else " is"
+    return f"{damaged[0]}{and_more} not as written; the other parts went in, and resume makes damaged ones again"
 
 
 # How a reader and a writer do without waiting for each other:
@@ -259,7 +259,7 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
         )
         if why := next((why for path in blocked if (why := sharing.kept_within(path))), ""):
             raise StoreError(f"The database was left as it is. {why}")
-        path = settings.store / f"explorer-{max(_generations(settings), default=0) + 1}.duckdb"
+        path = settings.store / f"explorer-{max(_generation_files(settings), default=0) + 1}.duckdb"
         building = path.with_suffix(".building")
         building.unlink(missing_ok=True)
         try:
@@ -276,7 +276,7 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
         except duckdb.Error as error:
             raise StoreError(
                 f"The database could not be written ({_first_line(error)}). The run folders are untouched. "
-                f"{_remedy(error)}"
+                f"{_advise(error)}"
             ) from error
         except OSError as error:
             raise StoreError(
@@ -287,14 +287,14 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
             building.unlink(missing_ok=True)
             building.with_name(building.name + ".wal").unlink(missing_ok=True)
         files.write_json(settings.store / "current.json", {"file": path.name})
-        for old in _generations(settings).values():
+        for old in _generation_files(settings).values():
             # The last one stays for readers that have just looked at the old pointer.
             if old not in (path, before):
                 with contextlib.suppress(OSError):
                     old.unlink()
 
 
-def _forget(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
+def _delete_rows(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
     for table in RUN_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
 
@@ -320,8 +320,8 @@ def insert_run(
         )
     without = {Path(name).name for name in damaged} | ({"all.parquet"} if "findings.done" in damaged else set())
     if damaged:
-        status, message = "interrupted", f"Damaged, so left out: {_describe(damaged)}."
-    _forget(connection, folder.run_id)
+        status, message = "interrupted", f"Damaged, so left out: {_describe_damage(damaged)}."
+    _delete_rows(connection, folder.run_id)
     _insert_run(connection, folder, status, message)
     for table in TABLES:
         paths = [str(path) for path in folder.part_files(table) if path.name not in without]
@@ -372,7 +372,7 @@ def _is_damage(error: duckdb.Error) -> bool:
     return isinstance(error, _DAMAGE) or str(error).startswith("Corrupt database file")
 
 
-def _remedy(error: duckdb.Error, precomputed: Path | None = None) -> str:
+def _advise(error: duckdb.Error, precomputed: Path | None = None) -> str:
     text = str(error)
     if "set lock" in text or "being used by another process" in text:
         return "Another program holds the file open for writing: close it there and try again."
@@ -392,6 +392,6 @@ def _first_line(error: duckdb.Error) -> str:
     return re.sub(r"^[A-Z][\w ]* Error: ", "", line)  # DuckDB's own name of the error
 
 
-def quoted(path: Path) -> str:
+def quoted_path(path: Path) -> str:
     """A path as it stands between the quotes of a statement that takes no parameters."""
     return str(path).replace("'", "''")

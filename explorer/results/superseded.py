@@ -30,14 +30,14 @@ def giving_way(stored_specs: Mapping[str, str], fresh: Iterable[str]) -> set[str
 def _takes_the_place(fresh: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
     if any(fresh.get(name) != stored.get(name) for name in SAME):
         return False
-    now, before = dict(fresh["settings"]), dict(stored["settings"])
+    fresh_settings, stored_settings = dict(fresh["settings"]), dict(stored["settings"])
     is_new = bool(fresh.get("weights")) and fresh["weights"] != stored.get("weights")
-    if indexes.is_former(str(before.get("index", ""))):
-        is_new |= now.pop("index", "") != before.pop("index")
-    if before.get("tokens") is False and now.get("tokens") is True:
+    if indexes.is_former(str(stored_settings.get("index", ""))):
+        is_new |= fresh_settings.pop("index", "") != stored_settings.pop("index")
+    if stored_settings.get("tokens") is False and fresh_settings.get("tokens") is True:
         is_new = True
-        before["tokens"] = True
+        stored_settings["tokens"] = True
     for name in ADDING:
-        if name not in before and now.pop(name, None):
+        if name not in stored_settings and fresh_settings.pop(name, None):
             is_new = True
-    return is_new and now == before
+    return is_new and fresh_settings == stored_settings

@@ -19,7 +19,7 @@ from explorer.settings import Settings
 ABOUT = ("run_id", "model", "benchmark", "seed")
 
 
-def complete(settings: Settings, sweep: Sweep) -> dict[Member, RunFolder]:
+def complete_runs(settings: Settings, sweep: Sweep) -> dict[Member, RunFolder]:
     """The complete runs of a sweep; RunError where there is none yet."""
     done = {
         member: RunFolder.find(settings.runs, member.run_id)
@@ -31,20 +31,20 @@ def complete(settings: Settings, sweep: Sweep) -> dict[Member, RunFolder]:
     return done
 
 
-def rows(done: Mapping[Member, RunFolder], table: str | None) -> pd.DataFrame:
+def sweep_rows(done: Mapping[Member, RunFolder], table: str | None) -> pd.DataFrame:
     """The rows of a table of these runs (none: a row an instance), each with its run, model, benchmark and seed."""
     frames = []
     for member, folder in done.items():
-        frame = exports.by_instance(folder) if table is None else exports.read(folder, table)
+        frame = exports.by_instance(folder) if table is None else exports.read_table(folder, table)
         frame = frame.drop(columns=[name for name in ABOUT if name in frame])
         about: dict[str, Any] = {name: getattr(member, name) for name in ABOUT}
-        for place, (name, value) in enumerate(about.items()):
-            frame.insert(place, name, value)
+        for position, (name, value) in enumerate(about.items()):
+            frame.insert(position, name, value)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
 
-def delete(settings: Settings, sweep: Sweep) -> list[str]:
+def delete_sweep(settings: Settings, sweep: Sweep) -> list[str]:
     """Removes the sweep and the runs that it began, but for those that another sweep holds, too; their ids.
 
     RunError, with nothing removed, while one of them is worked on. The sweep's own file goes last: where that is broken
@@ -61,6 +61,6 @@ def delete(settings: Settings, sweep: Sweep) -> list[str]:
                 f"first: python -m explorer cancel {sweep.name}"
             )
     for folder in folders:
-        broken_off.delete(settings, folder)
+        broken_off.delete_run(settings, folder)
     sweep_file.forget(settings, sweep)
     return [folder.run_id for folder in folders]

@@ -27,7 +27,7 @@ COLUMNS = {
 NO_TOKENS = "the run kept no tokens of it"
 
 
-def table(run: Run, by: By = "auto") -> pd.DataFrame:
+def word_table(run: Run, by: By = "auto") -> pd.DataFrame:
     """A row a word, in the order of the run; a text without tokens has one row, with the reason.
 
     Words that an instance brings with it stand for those that `by` would find. RunError where no token was kept.
@@ -39,7 +39,7 @@ def table(run: Run, by: By = "auto") -> pd.DataFrame:
             f"{run.run_id} holds no scored tokens, from which words are added up. Do the run on this machine, in a "
             "study that keeps them (accuracy does, unless told --set tokens=false)."
         )
-    words_given = _given(run)
+    words_given = _words_given(run)
     rows: list[dict[str, Any]] = []
     for score in scores.to_dict("records"):
         about = {name: score[name] for name in ABOUT} | {"straddles": score["straddles"]}
@@ -66,7 +66,7 @@ def table(run: Run, by: By = "auto") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*ABOUT, *COLUMNS])
 
 
-def _given(run: Run) -> dict[str, dict[str, list[str]]]:
+def _words_given(run: Run) -> dict[str, dict[str, list[str]]]:
     """By instance the words of its options, by number, where its source gave them."""
     instances = run.read("instances", ["instance_id", "payload"])
     words_given = {}

@@ -13,7 +13,7 @@ from typing import Any
 from explorer import packaged
 from explorer.errors import ModelError
 from explorer.settings import Settings
-from explorer.similarity.measured import Similarity, empty
+from explorer.similarity.measured import Similarity, similarity_of_empty
 
 MINILM = "all-minilm-l6-v2"
 PAPERS = "FacebookAI/roberta-large"  # the encoder of the published scores; MiniLM's are not comparable with them
@@ -43,9 +43,9 @@ class BertScore:
     def f1(self, originals: Sequence[str], changed: Sequence[str]) -> list[Similarity]:
         """BERTScore F1 of each pair, without rescaling; a reason where the encoder saw only the beginning of a text."""
         pairs = list(zip(originals, changed, strict=True))
-        shortcuts = [empty(original, edited) for original, edited in pairs]
+        shortcuts = [similarity_of_empty(original, edited) for original, edited in pairs]
         scored = [
-            pair for pair, known in zip(pairs, shortcuts, strict=True) if known is None
+            pair for pair, shortcut in zip(pairs, shortcuts, strict=True) if shortcut is None
         ]  # an empty text crashes the package
         with self._lock:
             values = (
@@ -55,7 +55,7 @@ class BertScore:
             )
             cut = [any(self._tokens(text) > self._longest for text in pair) for pair in scored]
         scores = iter(zip(values, cut, strict=True))
-        return [known or self._similarity(*next(scores)) for known in shortcuts]
+        return [shortcut or self._similarity(*next(scores)) for shortcut in shortcuts]
 
     def _tokens(self, text: str) -> int:
         # A token has at least one character; only long texts are worth counting.

@@ -38,33 +38,33 @@ class Verdict:
     raw: str
 
 
-def prompt(first: str, second: str) -> tuple[tuple[str, str], ...]:
+def judge_prompt(first: str, second: str) -> tuple[tuple[str, str], ...]:
     """The conversation that asks about two sentences."""
     return (("system", SYSTEM), ("user", USER.format(first=first.strip(), second=second.strip())))
 
 
-def requests(pairs: Sequence[tuple[str, str]], ids: Sequence[str] = ()) -> list[Request]:
+def judge_requests(pairs: Sequence[tuple[str, str]], ids: Sequence[str] = ()) -> list[Request]:
     """A request a pair; `context` is the same conversation as plain text, for models without a chat template."""
     names = ids or [str(i) for i in range(len(pairs))]
-    made = []
+    requests = []
     for name, (first, second) in zip(names, pairs, strict=True):
-        turns = prompt(first, second)
+        turns = judge_prompt(first, second)
         text = "\n\n".join(content for _, content in turns)
-        made.append(Request(name, 0, f"{text}\nAnswer:", role="prompt", conversation=turns))
-    return made
+        requests.append(Request(name, 0, f"{text}\nAnswer:", role="prompt", conversation=turns))
+    return requests
 
 
-def judge(
+def judge_pairs(
     pairs: Sequence[tuple[str, str]], generator: Generator, *, seed: int = 0, progress: Progress | None = None
 ) -> list[Verdict]:
     """The judge's verdict on each pair of sentences, greedily decoded."""
     if not pairs:
         return []
-    answers = generator.generate(requests(pairs), max_new_tokens=TOKENS, seed=seed, progress=progress)
-    return [Verdict(parse(answer.text), answer.text or answer.reason) for answer in answers]
+    answers = generator.generate(judge_requests(pairs), max_new_tokens=TOKENS, seed=seed, progress=progress)
+    return [Verdict(parse_verdict(answer.text), answer.text or answer.reason) for answer in answers]
 
 
-def parse(raw: str) -> Answer:
+def parse_verdict(raw: str) -> Answer:
     """The verdict in an answer that is exactly one of the two words, capitals, blanks and a full stop aside."""
     word = raw.strip().removesuffix(".").lower()
     return word if word in ("same", "different") else "unparsed"  # type: ignore[return-value]
@@ -78,7 +78,7 @@ def share_same(verdicts: Iterable[Verdict]) -> tuple[float, int, int]:
     return share, len(parsed), len(answers) - len(parsed)
 
 
-def sample(
+def sample_by_group(
     items: Sequence[T], *, key: Callable[[T], str], group: Callable[[T], str], size: int = SAMPLE, seed: int = 0
 ) -> list[T]:
     """At most `size` items of each group, drawn by seed and key alone, in the order given."""

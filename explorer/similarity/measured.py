@@ -29,7 +29,7 @@ BOTH_EMPTY = Similarity(math.nan, "both texts are empty")
 ONE_EMPTY = Similarity(0.0, "one text is empty")
 
 
-def empty(first: str, second: str) -> Similarity | None:
+def similarity_of_empty(first: str, second: str) -> Similarity | None:
     """The similarity of two texts one of which is empty, None where neither is."""
     if first.strip() and second.strip():
         return None

@@ -22,7 +22,7 @@ from typing import Literal
 from explorer.records import Request
 from explorer.scoring.model import Encoder
 from explorer.similarity.measured import WORDS
-from explorer.similarity.rouge import rouge_l_recall, stem
+from explorer.similarity.rouge import rouge_l_recall, stem_word
 from explorer.variants.tagging import Tagger, Token
 from explorer.writing import pieces
 
@@ -84,7 +84,7 @@ class Rule:
         tagged = dict(zip(unique, self.tagger.tag(unique), strict=True)) if self.tagger else dict.fromkeys(unique, ())
         matches = []
         for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines, strict=True):
-            differing = missing(tagged[reference], reference, candidate) if candidate else ()
+            differing = missing_details(tagged[reference], reference, candidate) if candidate else ()
             alike = self.encoder is None or cosine >= self.thresholds.cosine
             near = recall.value >= self.thresholds.rouge and alike and not differing
             kind: Kind = "exact" if is_exact(reference, candidate) else "near-exact" if near else "inexact"
@@ -102,16 +102,16 @@ class Rule:
         ]
 
 
-def missing(tokens: Iterable[Token], reference: str, candidate: str) -> tuple[str, ...]:
+def missing_details(tokens: Iterable[Token], reference: str, candidate: str) -> tuple[str, ...]:
     """The names and numbers of a reference that a candidate has not, or not in their order."""
     names = [word for token in tokens if token.pos == "PROPN" for word in _words(token.text) if _is_latin(word)]
     return (
         *_out_of_order(names, _words(candidate)),
-        *_out_of_order(numbers(reference), numbers(candidate)),
+        *_out_of_order(numbers_in(reference), numbers_in(candidate)),
     )
 
 
-def numbers(text: str) -> list[str]:
+def numbers_in(text: str) -> list[str]:
     """The numbers of a text in order, in digits without separators: "1,000" and "1000" are one, "second" is "2"."""
     digits = []
     for match in re.finditer(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+", text.casefold()):
@@ -138,17 +138,17 @@ _IN_WORDS = {
 }
 
 
-def _out_of_order(wanted: Sequence[str], given: Sequence[str]) -> list[str]:
+def _out_of_order(reference: Sequence[str], candidate: Sequence[str]) -> list[str]:
     """The wanted words that are not met when going once through the found ones."""
-    keys = [stem(word) for word in given]
-    place, lost = 0, []
-    for word in wanted:
-        key = stem(word)
-        later = next((i for i in range(place, len(keys)) if keys[i] == key), None)
+    keys = [stem_word(word) for word in candidate]
+    position, lost = 0, []
+    for word in reference:
+        key = stem_word(word)
+        later = next((i for i in range(position, len(keys)) if keys[i] == key), None)
         if later is None:
             lost.append(word)
         else:
-            place = later + 1
+            position = later + 1
     return lost
 
 
@@ -212,7 +212,7 @@ def judge_request(about: Request, reference: str, candidate: str) -> Request:
     return Request(about.instance_id, 0, text, role="judge", factors=about.factors, conversation=(("user", text),))
 
 
-def parse(raw: str) -> str:
+def parse_kind(raw: str) -> str:
     """A judge's answer as a kind, or "unparsed"; a bare "Yes" is near-exact: equal texts are told apart before."""
     answer = raw.strip().strip("\"'*").casefold()
     if re.match(r"yes\W*\(?exact", answer):

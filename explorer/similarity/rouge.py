@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from explorer.similarity.measured import CHARACTERS, WORDS, Similarity, empty
+from explorer.similarity.measured import CHARACTERS, WORDS, Similarity, similarity_of_empty
 from explorer.writing import comparable, words
 
 _BETWEEN = "\x1f"
@@ -39,27 +39,29 @@ def _english() -> Any:
 
 def rouge_l(originals: Sequence[str], changed: Sequence[str]) -> list[Similarity]:
     """ROUGE-L F1 of each pair, words stemmed, between 0 and 1."""
-    return [_measured(original, edited, "fmeasure") for original, edited in zip(originals, changed, strict=True)]
+    return [_measure(original, edited, "fmeasure") for original, edited in zip(originals, changed, strict=True)]
 
 
 def rouge_l_recall(references: Sequence[str], candidates: Sequence[str]) -> list[Similarity]:
     """The share of each reference's words that the candidate has in the same order, words stemmed."""
     return [
-        _measured(reference, candidate, "recall") for reference, candidate in zip(references, candidates, strict=True)
+        _measure(reference, candidate, "recall") for reference, candidate in zip(references, candidates, strict=True)
     ]
 
 
 @lru_cache(maxsize=65536)
-def stem(word: str) -> str:
+def stem_word(word: str) -> str:
     """A word as ROUGE compares it: small letters, and stemmed where it has none but a to z."""
     if not word.isascii():
         return "".join(words(word)) or word.casefold()
     return "".join(_english().tokenize(word)) or word.casefold()
 
 
-def _measured(left: str, right: str, what: str) -> Similarity:
-    if unmeasured := empty(left, right):
+def _measure(reference: str, candidate: str, measure: str) -> Similarity:
+    if unmeasured := similarity_of_empty(reference, candidate):
         return unmeasured
-    first, second, by_character = comparable(left, right)
-    score = _scorer().score(*(_BETWEEN.join(map(stem, tokens)) for tokens in (first, second)))["rougeL"]
-    return Similarity(float(getattr(score, what)), unit=CHARACTERS if by_character else WORDS)
+    reference_words, candidate_words, by_character = comparable(reference, candidate)
+    score = _scorer().score(*(_BETWEEN.join(map(stem_word, tokens)) for tokens in (reference_words, candidate_words)))[
+        "rougeL"
+    ]
+    return Similarity(float(getattr(score, measure)), unit=CHARACTERS if by_character else WORDS)

@@ -44,13 +44,13 @@ def auc(
         return Bootstrapped.point(math.nan, outcome.size, left_out=left_out, reason=reason, units=0)
     # Items of a group are drawn together: equal texts have one and the same score.
     units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
-    resampled_areas = _resampled(outcome, score, units, resamples, seed)
-    fewer = min(np.unique(units[outcome == side]).size for side in (0, 1))
+    resampled_areas = _resampled_auc(outcome, score, units, resamples, seed)
+    fewer = min(np.unique(units[outcome == label]).size for label in (0, 1))
     low, high, reason = percentile_interval(resampled_areas, level, fewer)  # undefined where a resample has one class
     if fewer < FEWEST:
         low = high = math.nan
-        many = "1 unit" if fewer == 1 else f"{fewer} units"
-        reason = f"no interval: {many} in the smaller class, at least {FEWEST} are needed"
+        few_units = "1 unit" if fewer == 1 else f"{fewer} units"
+        reason = f"no interval: {few_units} in the smaller class, at least {FEWEST} are needed"
     value = float(roc_auc_score(outcome, score))
     return Bootstrapped(value, low, high, outcome.size, left_out=left_out, reason=reason, units=int(units.max()) + 1)
 
@@ -73,7 +73,7 @@ def roc_curve(right: ArrayLike, scores: ArrayLike) -> RocCurve:
 #     wrong below         0     1     2
 #     right there         0     1     1
 #     right wins          -    1 + 1/2    2          3.5 of 2 x 2 pairs: 0.875
-def _resampled(outcome: np.ndarray, score: np.ndarray, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+def _resampled_auc(outcome: np.ndarray, score: np.ndarray, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The AUC of each resample."""
     # Mann and Whitney: of all pairs of a right and a wrong answer the share in which the right one scores higher, ties
     # half. Scores are sorted once; a resample only changes how often each row counts, so that no resample is sorted.

@@ -24,23 +24,23 @@ def between_groups(values: ArrayLike, groups: ArrayLike) -> GroupDifference:
     """The Kruskal-Wallis test with ties corrected; the share is H / (n - 1) (Tomczak and Tomczak 2014)."""
     from scipy.stats import kruskal
 
-    (known, names), left_out = drop_gaps(numbers(values), groups)
-    parts = [known[names == name] for name in dict.fromkeys(names.tolist())]
+    (present, names), left_out = drop_gaps(numbers(values), groups)
+    parts = [present[names == name] for name in dict.fromkeys(names.tolist())]
     problem = ""
     if len(parts) < 2:
         problem = "at least two groups are needed"
-    elif np.ptp(known) == 0:
+    elif np.ptp(present) == 0:
         problem = "the measure is constant"
     if problem:
         return GroupDifference.point(
-            math.nan, known.size, left_out=left_out, reason=problem, statistic=math.nan, groups=len(parts)
+            math.nan, present.size, left_out=left_out, reason=problem, statistic=math.nan, groups=len(parts)
         )
     # Ranks, not an analysis of variance: nats and perplexities have long tails.
     test = kruskal(*parts)
     statistic = float(test.statistic)
     return GroupDifference.point(
-        statistic / (known.size - 1),
-        known.size,
+        statistic / (present.size - 1),
+        present.size,
         p=float(test.pvalue),
         left_out=left_out,
         statistic=statistic,

@@ -88,9 +88,9 @@ class GroupErrors:
 # the same shares: the groups' moves are as normals whose covariance has `parts` as eigenvalues. A measure that varies
 # in four groups of twenty has three of them that matter.
 def bias_reduced(
-    design: np.ndarray, residuals: np.ndarray, codes: np.ndarray, wanted: int | None = None
+    design: np.ndarray, residuals: np.ndarray, codes: np.ndarray, coefficients: int | None = None
 ) -> GroupErrors:
-    """Errors by group (CR2) of the least-squares coefficients of the first `wanted` columns, all without it.
+    """Errors by group (CR2) of the least-squares coefficients of the first `coefficients` columns, all without it.
 
     After Pustejovsky and Tipton (2018), independent rows being the working model, with the distribution of the ratio
     itself in place of Satterthwaite's. Groups are numbered from 0; their intercepts may be among the columns.
@@ -101,26 +101,26 @@ def bias_reduced(
     scores = np.array([basis[rows].T @ residuals[rows] for rows in members])
     part, axes = np.linalg.eigh(shares)
     is_alone = 1 - part <= _ALONE
-    left = np.where(is_alone, np.inf, 1 - part)
-    adjust = (axes / np.sqrt(left)[:, None, :]) @ axes.transpose(0, 2, 1)
-    sides = np.linalg.inv(triangle)[:wanted]  # a row a coefficient, in the basis
-    moves = np.einsum("gij,gj->gi", adjust, scores) @ sides.T
-    toward = np.einsum("gij,si->sgj", axes, sides)  # each coefficient along each group's axes
-    lost = (toward**2 * is_alone).sum(axis=(1, 2)) / (sides**2).sum(axis=1)
-    spreads = tuple(_spread(shares, adjust @ side) for side in sides)
+    remaining_share = np.where(is_alone, np.inf, 1 - part)
+    adjust = (axes / np.sqrt(remaining_share)[:, None, :]) @ axes.transpose(0, 2, 1)
+    axes_of_coefficients = np.linalg.inv(triangle)[:coefficients]  # a row a coefficient, in the basis
+    moves = np.einsum("gij,gj->gi", adjust, scores) @ axes_of_coefficients.T
+    toward = np.einsum("gij,si->sgj", axes, axes_of_coefficients)  # each coefficient along each group's axes
+    lost = (toward**2 * is_alone).sum(axis=(1, 2)) / (axes_of_coefficients**2).sum(axis=1)
+    spreads = tuple(_spread_of(shares, adjust @ axis) for axis in axes_of_coefficients)
     return GroupErrors(moves.T @ moves, spreads, tuple(lost.tolist()))
 
 
 def logistic_bias_reduced(
-    design: np.ndarray, outcome: np.ndarray, chance: np.ndarray, codes: np.ndarray, wanted: int | None = None
+    design: np.ndarray, outcome: np.ndarray, chance: np.ndarray, codes: np.ndarray, coefficients: int | None = None
 ) -> GroupErrors:
     """The same of a logistic fit whose chances of being right are `chance`."""
     # The fit's last step is a least squares with weights p (1 - p); rows are here multiplied by the weights' roots.
     roots = np.sqrt(chance * (1 - chance))
-    return bias_reduced(design * roots[:, None], (outcome - chance) / roots, codes, wanted)
+    return bias_reduced(design * roots[:, None], (outcome - chance) / roots, codes, coefficients)
 
 
-def _spread(shares: np.ndarray, leaning: np.ndarray) -> Spread:
+def _spread_of(shares: np.ndarray, leaning: np.ndarray) -> Spread:
     toward = np.einsum("gij,gj->gi", shares, leaning)
     # The covariance of the groups' moves: each has its own rows, and all have the fit in common.
     between = np.diag(np.einsum("gi,gi->g", leaning, toward)) - toward @ toward.T

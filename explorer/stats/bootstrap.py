@@ -47,10 +47,10 @@ def bootstrap_mean(
     With `macro` every group weighs the same (the mean of group means), else every item does.
     """
     columns = (numbers(values), *(() if groups is None else (groups,)))
-    (known, *names), left_out = drop_gaps(*columns)
-    if not known.size:
+    (present, *names), left_out = drop_gaps(*columns)
+    if not present.size:
         return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
-    sums, sizes = _sums(known, names[0]) if names else (known, np.ones_like(known))
+    sums, sizes = _sums_by_unit(present, names[0]) if names else (present, np.ones_like(present))
     # A group's mean counts once, however many items it has.
     if macro:
         sums, sizes = sums / sizes, np.ones_like(sizes)
@@ -59,8 +59,8 @@ def bootstrap_mean(
     def mean_of(total: np.ndarray, count: np.ndarray, axis: int = -1) -> np.ndarray:
         return total.sum(axis) / count.sum(axis)
 
-    low, high, reason = _resample((sums, sizes), mean_of, method, level, resamples, seed, vectorized=True)
-    return Bootstrapped(value, low, high, known.size, left_out=left_out, reason=reason, units=sums.size)
+    low, high, reason = _resampled_interval((sums, sizes), mean_of, method, level, resamples, seed, vectorized=True)
+    return Bootstrapped(value, low, high, present.size, left_out=left_out, reason=reason, units=sums.size)
 
 
 def bootstrap(
@@ -73,10 +73,10 @@ def bootstrap(
     seed: int = 0,
 ) -> Bootstrapped:
     """Any statistic of the columns with its interval over rows, or over groups of rows."""
-    (*known, names), left_out = drop_gaps(
+    (*present, names), left_out = drop_gaps(
         *columns, np.arange(len(np.asarray(columns[0]))) if groups is None else groups
     )
-    n = known[0].size
+    n = present[0].size
     if not n:
         return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
     # Whole groups are drawn, each with all its items: items of a group share words and grammar, so that drawing them
@@ -86,11 +86,11 @@ def bootstrap(
 
     def statistic_of(sample: np.ndarray) -> float:
         rows = np.concatenate([members[int(unit)] for unit in sample])
-        return statistic(*(column[rows] for column in known))
+        return statistic(*(column[rows] for column in present))
 
     units = (np.arange(len(members)),)
-    low, high, reason = _resample(units, statistic_of, method, level, resamples, seed, vectorized=False)
-    value = float(statistic(*known))
+    low, high, reason = _resampled_interval(units, statistic_of, method, level, resamples, seed, vectorized=False)
+    value = float(statistic(*present))
     return Bootstrapped(value, low, high, n, left_out=left_out, reason=reason, units=len(members))
 
 
@@ -131,14 +131,14 @@ def percentile_interval(resampled: np.ndarray, level: float, units: int) -> tupl
     defined = resampled[np.isfinite(resampled)]
     if not defined.size:
         return math.nan, math.nan, "the statistic is not defined on any resample"
-    tail = (1 - _expanded(level, units)) / 2
+    tail = (1 - _expanded_level(level, units)) / 2
     low, high = (float(end) for end in np.quantile(defined, (tail, 1 - tail)))
     gone = resampled.size - defined.size
     return low, high, f"percentile interval without {gone} undefined resamples" if gone else ""
 
 
 @lru_cache(maxsize=1_024)
-def _expanded(level: float, units: int) -> float:
+def _expanded_level(level: float, units: int) -> float:
     """The share of resampled values that an interval takes in."""
     from scipy.special import ndtr, stdtrit  # scipy.stats takes a second to import
 
@@ -147,7 +147,7 @@ def _expanded(level: float, units: int) -> float:
     return float(2 * ndtr(stdtrit(units - 1, (1 + level) / 2) * math.sqrt(units / (units - 1))) - 1)
 
 
-def _sums(values: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sums_by_unit(values: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     _, codes = np.unique(names, return_inverse=True)
     return np.bincount(codes, values), np.bincount(codes).astype(float)
 
@@ -160,16 +160,16 @@ def _resampled_values(
     batch = max(1, _CELLS // size)
     values_drawn = []
     for first in range(0, resamples, batch):
-        places = chance.integers(0, size, (min(batch, resamples - first), size))
+        drawn_units = chance.integers(0, size, (min(batch, resamples - first), size))
         with np.errstate(invalid="ignore", divide="ignore"):
-            values_drawn.append(statistic(*(unit[places] for unit in units), axis=-1))
+            values_drawn.append(statistic(*(unit[drawn_units] for unit in units), axis=-1))
     return np.concatenate(values_drawn)
 
 
 # The percentile interval reads the middle of the resampled values. BCa corrects it for bias and for a spread
 # that changes with the value; it needs the statistic with each unit left out, and is 0 / 0 where nothing varies. Then
 # the percentile interval stands in, which has no width, as is right for equal values.
-def _resample(
+def _resampled_interval(
     units: tuple[np.ndarray, ...],
     statistic: Callable[..., np.ndarray | float],
     method: Method,

@@ -60,7 +60,7 @@ def polynomial_svm() -> Pipeline:
 KINDS = {"logistic": logistic_regression, "svm": polynomial_svm}
 
 
-def classify(
+def fit_classifier(
     right: ArrayLike,
     *features: ArrayLike,
     texts: Sequence[str],
@@ -85,28 +85,28 @@ def classify(
     majority = Estimate.point(share / (1 + share), outcome.size, left_out=left_out, reason=reason)
     # Equal texts stay in one fold: a model that has seen a text in training would know its answer in the test.
     _, groups = np.unique(names.astype(str), return_inverse=True)
-    usable = min(folds, *(np.unique(groups[outcome == side]).size for side in (0, 1)))
+    usable = min(folds, *(np.unique(groups[outcome == label]).size for label in (0, 1)))
     if usable < 2:
-        return _unfitted(kind, majority, outcome, _why_not(outcome))
+        return _unfitted_classifier(kind, majority, outcome, _why_not(outcome))
     # Fitted on all items as well, for the in-sample figures that stand beside those of held-out folds.
     table = np.column_stack(columns)
-    whole = KINDS[kind]().fit(table, outcome)
+    fit_on_all = KINDS[kind]().fit(table, outcome)
     decision, predicted = _out_of_fold(kind, table, outcome, groups, usable, seed)
     constant = not np.ptp(table, axis=0).any()
     if constant:
         # Only the folds' shares of right answers would be left to tell rows apart, and those the wrong way round.
         decision = np.zeros(outcome.size)
     if np.isnan(decision).any():
-        return _unfitted(kind, majority, outcome, "one text holds nearly all items of a class")
-    reason = CONSTANT if constant else "" if usable == folds else _fewer(usable, folds)
+        return _unfitted_classifier(kind, majority, outcome, "one text holds nearly all items of a class")
+    reason = CONSTANT if constant else "" if usable == folds else _why_fewer_folds(usable, folds)
     macro_f1 = float(f1_score(outcome, predicted, average="macro", zero_division=0))
     return Classifier(
         kind=kind,
         macro_f1=Estimate.point(macro_f1, outcome.size, left_out=left_out, reason=reason),
-        macro_f1_in_sample=float(f1_score(outcome, whole.predict(table), average="macro", zero_division=0)),
+        macro_f1_in_sample=float(f1_score(outcome, fit_on_all.predict(table), average="macro", zero_division=0)),
         macro_f1_majority=majority,
         auc=auc(outcome, decision, groups, seed=seed),
-        auc_in_sample=float(roc_auc_score(outcome, whole.decision_function(table))),
+        auc_in_sample=float(roc_auc_score(outcome, fit_on_all.decision_function(table))),
         roc=roc_curve(outcome, decision),
         n=outcome.size,
         right=correct,
@@ -130,7 +130,7 @@ def _out_of_fold(
     return decision, predicted
 
 
-def _fewer(usable: int, folds: int) -> str:
+def _why_fewer_folds(usable: int, folds: int) -> str:
     return f"{usable} folds instead of {folds}: the rarer class has {usable} texts"
 
 
@@ -142,7 +142,7 @@ def _why_not(outcome: np.ndarray) -> str:
     return "the rarer class has a single text, which cannot be both learned from and tested on"
 
 
-def _unfitted(kind: str, majority: Estimate, outcome: np.ndarray, reason: str) -> Classifier:
+def _unfitted_classifier(kind: str, majority: Estimate, outcome: np.ndarray, reason: str) -> Classifier:
     nothing = Estimate.point(math.nan, outcome.size, left_out=majority.left_out, reason=reason)
     right, no_curve = int(outcome.sum()), RocCurve((), ())
     return Classifier(kind, nothing, math.nan, majority, nothing, math.nan, no_curve, outcome.size, right, 0, reason)

@@ -36,21 +36,21 @@ def clustered_difference(right: ArrayLike, above: ArrayLike, groups: ArrayLike) 
 
     It is the slope of a least-squares line through outcomes of 0 and 1, whose only value is the difference itself.
     """
-    (outcome, side, names), left_out = drop_gaps(outcomes(right), numbers(above), groups)
+    (outcome, is_above, names), left_out = drop_gaps(outcomes(right), numbers(above), groups)
     units = np.unique(names).size
     why = _too_few(units)
-    if not outcome.size or np.ptp(side) == 0:
+    if not outcome.size or np.ptp(is_above) == 0:
         return Clustered.point(
             math.nan, outcome.size, left_out=left_out, reason="a group without outcomes", units=units
         )
-    value = float(outcome[side == 1].mean() - outcome[side == 0].mean())
+    value = float(outcome[is_above == 1].mean() - outcome[is_above == 0].mean())
     if why or np.ptp(outcome) == 0:
         why = why or f"every outcome is {'right' if outcome[0] else 'wrong'}"
         return Clustered.point(value, outcome.size, left_out=left_out, reason=why, units=units)
     codes = np.unique(names, return_inverse=True)[1]
-    residuals = outcome - np.where(side == 1, outcome[side == 1].mean(), outcome[side == 0].mean())
-    errors = bias_reduced(np.column_stack([np.ones(side.size), side]), residuals, codes)
-    return _estimate(value, errors, 1, outcome.size, left_out, units)
+    residuals = outcome - np.where(is_above == 1, outcome[is_above == 1].mean(), outcome[is_above == 0].mean())
+    errors = bias_reduced(np.column_stack([np.ones(is_above.size), is_above]), residuals, codes)
+    return _clustered_estimate(value, errors, 1, outcome.size, left_out, units)
 
 
 def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
@@ -70,13 +70,13 @@ def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
         return Clustered.point(value, known_values.size, left_out=left_out, reason=why, units=units)
     codes = np.unique(names, return_inverse=True)[1]
     errors = bias_reduced(np.ones((known_values.size, 1)), known_values - value, codes)
-    return _estimate(value, errors, 0, known_values.size, left_out, units)
+    return _clustered_estimate(value, errors, 0, known_values.size, left_out, units)
 
 
-def _estimate(
+def _clustered_estimate(
     value: float,
     errors: GroupErrors,
-    place: int,
+    coefficient: int,
     n: int,
     left_out: int,
     units: int,
@@ -85,8 +85,8 @@ def _estimate(
     level: float = 0.95,
 ) -> Clustered:
     """A coefficient with the error at its place, in units of which the fit's own are `scale`."""
-    se, spread = float(errors.errors[place]) / scale, errors.spreads[place]
-    if errors.is_decided_alone[place]:
+    se, spread = float(errors.errors[coefficient]) / scale, errors.spreads[coefficient]
+    if errors.is_decided_alone[coefficient]:
         return Clustered.point(value, n, left_out=left_out, reason=NO_OTHERS, units=units)
     if not se > 1e-12:  # every group's residuals add up to nothing
         return Clustered.point(value, n, left_out=left_out, reason=NO_ERROR, units=units)
@@ -148,7 +148,9 @@ def clustered_slopes(
         errors = logistic_bias_reduced(design, right, np.asarray(fit.predict()), codes)
         covariance = back @ errors.covariance @ back.T
         slopes = [
-            _estimate(float(params[i]), errors, i, n, left_out, units, scale=float(spread[i - 1]), level=level)
+            _clustered_estimate(
+                float(params[i]), errors, i, n, left_out, units, scale=float(spread[i - 1]), level=level
+            )
             for i in range(1, len(names) + 1)
         ]
     return ClusteredSlopes(
@@ -157,5 +159,5 @@ def clustered_slopes(
 
 
 def _too_few(units: int) -> str:
-    many = "1 group" if units == 1 else f"{units} groups"
-    return "" if units >= FEWEST else f"no interval: {many}, at least {FEWEST} are needed"
+    few_groups = "1 group" if units == 1 else f"{units} groups"
+    return "" if units >= FEWEST else f"no interval: {few_groups}, at least {FEWEST} are needed"

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from numpy.typing import ArrayLike
 
-from explorer.stats.multiple_tests import correct
+from explorer.stats.multiple_tests import correct_p_values
 from explorer.stats.spearman import RankCorrelation, spearman, spearman_table, spearman_within
 
 
@@ -43,7 +43,7 @@ def correlation_table(
     else:
         table = spearman_table(measures, resamples=resamples, seed=seed)
         correlations = [table[pair] for pair in pairs]
-    adjusted = correct([correlation.p for correlation in correlations], "benjamini-hochberg").p
+    adjusted = correct_p_values([correlation.p for correlation in correlations], "benjamini-hochberg").p
     return tuple(
         MeasurePair(a, b, correlation, p) for (a, b), correlation, p in zip(pairs, correlations, adjusted, strict=True)
     )

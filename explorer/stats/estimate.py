@@ -63,7 +63,7 @@ def drawn_from_enough(estimate: E, *, fewest: int = FEWEST) -> E:
     if isinstance(estimate, Range) or units >= fewest or math.isnan(estimate.low):
         return estimate
     clustered = units != estimate.n
-    many = f"{units} {'group' if clustered else 'unit'}{'' if units == 1 else 's'}"
-    why = f"no interval: {many}, at least {fewest} are needed"
+    few_units = f"{units} {'group' if clustered else 'unit'}{'' if units == 1 else 's'}"
+    why = f"no interval: {few_units}, at least {fewest} are needed"
     p = math.nan if clustered else estimate.p
     return replace(estimate, low=math.nan, high=math.nan, p=p, reason="; ".join(filter(None, (estimate.reason, why))))

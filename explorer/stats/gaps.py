@@ -46,11 +46,11 @@ def drop_gaps(*columns: ArrayLike) -> tuple[list[np.ndarray], int]:
         raise StatisticsError(
             f"The columns have {', '.join(map(str, sizes))} rows, expected as many in each. Pass columns of one table."
         )
-    present = np.logical_and.reduce([_present(array) for array in arrays])
+    present = np.logical_and.reduce([_is_present(array) for array in arrays])
     return [array[present] for array in arrays], int((~present).sum())
 
 
-def _present(array: np.ndarray) -> np.ndarray:
+def _is_present(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind in "biuf":
         return np.isfinite(array)
     return np.array([value is not None and value == value for value in array.tolist()], dtype=bool)

@@ -94,31 +94,31 @@ def joint_model(
         ties_wrong(right), rows, *(numbers(measures[name]) for name in names)
     )
     codes = np.unique(codes, return_inverse=True)[1]
-    mixed = _mixed(outcome, codes)
+    mixed = _rows_of_mixed_groups(outcome, codes)
     left_out += int((~mixed).sum())
     outcome, codes = outcome[mixed], np.unique(codes[mixed], return_inverse=True)[1]
     group_count = int(codes.max()) + 1 if codes.size else 0
     dropped: dict[str, str] = {}
-    kept: dict[str, np.ndarray] = {}  # less the mean of their group, in standard deviations
+    standardized: dict[str, np.ndarray] = {}  # less the mean of their group, in standard deviations
     for name, column in zip(names, columns, strict=True):
         values = _within_groups(column[mixed], codes)
         if not values.size or values.std() < 1e-12:
             dropped[name] = "it does not vary within groups" if group_count > 1 else "it does not vary"
-        elif _follows(values, kept):
-            dropped[name] = f"it follows from {', '.join(kept)}"
+        elif _follows_from(values, standardized):
+            dropped[name] = f"it follows from {', '.join(standardized)}"
         else:
-            kept[name] = values / values.std()
-    problem = _problem(outcome, kept, group_count)
+            standardized[name] = values / values.std()
+    problem = _why_not_fitted(outcome, standardized, group_count)
     if problem:
         return JointModel((), outcome.size, group_count, left_out, problem, dropped)
     # A measure that is the same for nearly all items, and another for a few that are all right, has no finite effect,
     # and takes the others' with it.
-    fit = _finite(outcome, kept, codes)
-    while fit is None and len(kept) > 1 and (parting := _parting(outcome, kept, codes)):
-        kept.pop(parting)
+    fit = _fit_if_finite(outcome, standardized, codes)
+    while fit is None and len(standardized) > 1 and (parting := _parting_measure(outcome, standardized, codes)):
+        standardized.pop(parting)
         dropped[parting] = "it parts right from wrong without an exception, so that no finite effect exists"
-        fit = _finite(outcome, kept, codes)
-    effects = _effects(fit, outcome, kept, codes, left_out, cross_validate, resamples, seed)
+        fit = _fit_if_finite(outcome, standardized, codes)
+    effects = _effects(fit, outcome, standardized, codes, left_out, cross_validate, resamples, seed)
     reason = "" if effects else "right and wrong are separated by the measures, so that no finite effect exists"
     too_few = share_material and groups is not None and group_count < FEWEST
     if too_few:
@@ -130,35 +130,38 @@ def joint_model(
 # group around none at all, errors over the items of three groups find one in six of ten tables.
 def _without_intervals(effect: Effect, groups: int) -> Effect:
     """The same with no interval and no p, over groups that are too few."""
-    many = "1 group" if groups == 1 else f"{groups} groups"
-    why = f"no interval: {many}, at least {FEWEST} are needed"
+    few_groups = "1 group" if groups == 1 else f"{groups} groups"
+    why = f"no interval: {few_groups}, at least {FEWEST} are needed"
     partial = Clustered.point(effect.partial.value, effect.partial.n, reason=why, units=groups)
     return replace(without_interval(effect, why), se=math.nan, units=groups, partial=partial)
 
 
-def _design(columns: Mapping[str, np.ndarray], codes: np.ndarray) -> np.ndarray:
+def _make_design(columns: Mapping[str, np.ndarray], codes: np.ndarray) -> np.ndarray:
     """The measures, then an intercept for each group."""
     return np.column_stack([*columns.values(), np.eye(int(codes.max()) + 1)[codes]])
 
 
-def _finite(outcome: np.ndarray, columns: Mapping[str, np.ndarray], codes: np.ndarray) -> Any:
+def _fit_if_finite(outcome: np.ndarray, columns: Mapping[str, np.ndarray], codes: np.ndarray) -> Any:
     """The fit of statsmodels, or none where an effect has no finite estimate."""
     import statsmodels.api as sm
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            fit = sm.Logit(outcome, _design(columns, codes)).fit(disp=0, maxiter=100, cov_type="HC1")
+            fit = sm.Logit(outcome, _make_design(columns, codes)).fit(disp=0, maxiter=100, cov_type="HC1")
         except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
             return None
     finite = fit.mle_retvals["converged"] and np.abs(fit.params[: len(columns)]).max() <= 20
     return fit if finite else None
 
 
-def _parting(outcome: np.ndarray, columns: Mapping[str, np.ndarray], codes: np.ndarray) -> str:
+def _parting_measure(outcome: np.ndarray, columns: Mapping[str, np.ndarray], codes: np.ndarray) -> str:
     """The measure without which the others have finite effects; "" where it is not one alone."""
     for name in reversed(list(columns)):
-        if _finite(outcome, {other: values for other, values in columns.items() if other != name}, codes) is not None:
+        if (
+            _fit_if_finite(outcome, {column: values for column, values in columns.items() if column != name}, codes)
+            is not None
+        ):
             return name
     return ""
 
@@ -180,7 +183,7 @@ def _effects(
     if fit is None:
         return ()
     groups = int(codes.max()) + 1
-    design = _design(columns, codes)
+    design = _make_design(columns, codes)
     table, intercepts = design[:, : len(columns)], design[:, len(columns) :]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -204,7 +207,7 @@ def _effects(
         ]
     varied = [_varied_in(column, codes) for column in table.T]
     alone, partial = _rank_correlations(outcome, table, codes, resamples, seed)
-    gains = _gains(outcome, table, intercepts, seed) if cross_validate else [math.nan] * len(columns)
+    gains = _held_out_gains(outcome, table, intercepts, seed) if cross_validate else [math.nan] * len(columns)
     effects = []
     for place, name in enumerate(columns):
         ratio = max(0.0, 2 * float(fit.llf - shorter[place].llf))
@@ -226,7 +229,7 @@ def _effects(
     return tuple(effects)
 
 
-def _mixed(outcome: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def _rows_of_mixed_groups(outcome: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The rows of groups in which some are right and some wrong."""
     if not outcome.size:
         return np.zeros(0, dtype=bool)
@@ -249,16 +252,16 @@ def _varied_in(values: np.ndarray, codes: np.ndarray) -> int:
     return int((np.bincount(codes, values**2) > 1e-12).sum())
 
 
-def _follows(values: np.ndarray, columns: Mapping[str, np.ndarray]) -> bool:
+def _follows_from(values: np.ndarray, columns: Mapping[str, np.ndarray]) -> bool:
     """Whether a measure is a sum of the others to within rounding, so that no model can tell them apart."""
     if not columns:
         return False
     others = np.column_stack([*columns.values(), np.ones(values.size)])
-    rest = values - others @ np.linalg.lstsq(others, values, rcond=None)[0]
-    return bool(rest.std() < 1e-8 * values.std())
+    residuals = values - others @ np.linalg.lstsq(others, values, rcond=None)[0]
+    return bool(residuals.std() < 1e-8 * values.std())
 
 
-def _problem(outcome: np.ndarray, columns: Mapping[str, np.ndarray], groups: int) -> str:
+def _why_not_fitted(outcome: np.ndarray, columns: Mapping[str, np.ndarray], groups: int) -> str:
     if not columns:
         return "no measure varies over these items"
     if outcome.size < FEWEST_ROWS * len(columns) + groups:
@@ -281,16 +284,16 @@ def _rank_correlations(
 
     ranks = np.column_stack([_within_groups(rankdata(column), codes) for column in (outcome, *table.T)])
     groups = int(codes.max()) + 1
-    value = _partial(ranks.T @ ranks)
+    value = _partial_correlations(ranks.T @ ranks)
     alone = np.corrcoef(ranks.T)[0, 1:]
     by_group = groups >= FEWEST
     if by_group:
         products = np.array([ranks[codes == code].T @ ranks[codes == code] for code in range(groups)])
         weights = resample_weights(np.arange(groups), resamples, seed)
-        resampled = [_partial(np.tensordot(w, products, axes=1)) for w in weights]
+        resampled = [_partial_correlations(np.tensordot(w, products, axes=1)) for w in weights]
     else:
         weights = resample_weights(np.arange(outcome.size), resamples, seed)
-        resampled = [_partial((ranks * w[:, None]).T @ ranks) for w in weights]
+        resampled = [_partial_correlations((ranks * w[:, None]).T @ ranks) for w in weights]
     partial = []
     for place in range(table.shape[1]):
         units = _varied_in(table[:, place], codes) if by_group else outcome.size
@@ -306,14 +309,14 @@ def _rank_correlations(
 # From the inverse P of the matrix of products the correlation of columns 0 and j, all others held, is -P[0, j] /
 # sqrt(P[0, 0] P[j, j]). It is that of the residuals of both after a regression on the others, for all j at once and
 # without fitting any: a resample costs one small inverse.
-def _partial(products: np.ndarray) -> np.ndarray:
+def _partial_correlations(products: np.ndarray) -> np.ndarray:
     """The correlation of the first column with each other one, all the rest held, from their sums of products."""
     precision = np.linalg.pinv(products)
     with np.errstate(invalid="ignore", divide="ignore"):
         return -precision[0, 1:] / np.sqrt(precision[0, 0] * np.diag(precision)[1:])
 
 
-def _gains(outcome: np.ndarray, table: np.ndarray, intercepts: np.ndarray, seed: int) -> list[float]:
+def _held_out_gains(outcome: np.ndarray, table: np.ndarray, intercepts: np.ndarray, seed: int) -> list[float]:
     """What each measure adds to the log-likelihood of rows that were not fitted, in nats a thousand rows."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold
@@ -326,15 +329,18 @@ def _gains(outcome: np.ndarray, table: np.ndarray, intercepts: np.ndarray, seed:
     def held_out(columns: Sequence[int]) -> float:
         design = np.column_stack([table[:, list(columns)], intercepts])
         total = 0.0
-        for fitted, rest in parts:
+        for fitted, held_out_rows in parts:
             # Next to no penalty: a group that is all right in four folds would otherwise have no finite intercept.
             model = LogisticRegression(C=100.0, fit_intercept=False, max_iter=200).fit(design[fitted], outcome[fitted])
-            chance = model.predict_proba(design[rest])[:, 1]
-            total += float(np.log(np.where(outcome[rest] == 1, chance, 1 - chance)).sum())
+            chance = model.predict_proba(design[held_out_rows])[:, 1]
+            total += float(np.log(np.where(outcome[held_out_rows] == 1, chance, 1 - chance)).sum())
         return total
 
     every = list(range(table.shape[1]))
-    whole = held_out(every)
+    full_model = held_out(every)
     return [
-        1000 * (whole - held_out([other for other in every if other != measure])) / outcome.size for measure in every
+        1000
+        * (full_model - held_out([measure_kept for measure_kept in every if measure_kept != measure]))
+        / outcome.size
+        for measure in every
     ]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from explorer.stats.clustered import clustered_slopes
 from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
-from explorer.stats.separation import separation
+from explorer.stats.separation import find_separation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +75,9 @@ def logistic(
     families = columns.pop() if groups is not None else None
     # A fit exists only where the classes overlap along every direction; elsewhere the likelihood rises for ever, and
     # what a program prints is where it happened to stop.
-    problem = _problem(outcome, columns, labels)
+    problem = _why_not_fitted(outcome, columns, labels)
     if problem:
-        return _unfitted(outcome, labels, left_out, problem)
+        return _unfitted_logistic(outcome, labels, left_out, problem)
     table = np.column_stack(columns)
     if families is not None:
         return _by_group(outcome, table, families, labels, left_out, level)
@@ -88,7 +88,7 @@ def logistic(
         warnings.simplefilter("ignore")
         fit = sm.Logit(outcome, design).fit(disp=0, maxiter=100)
     if not fit.mle_retvals["converged"]:
-        return _unfitted(outcome, labels, left_out, "the fit did not converge")
+        return _unfitted_logistic(outcome, labels, left_out, "the fit did not converge")
     # From slopes per standard deviation back to slopes per unit: b / spread, and the intercept at 0 instead of the
     # mean.
     back = np.diag(np.append(1.0, 1.0 / spread))
@@ -168,7 +168,7 @@ def logistic_curve(fit: LogisticFit, x: ArrayLike) -> LogisticCurve:
 # The likelihood has no maximum where a feature parts the outcomes, for instance where every item above a count of 9 is
 # right and every other wrong: each larger slope fits better still. A program then stops where its steps end, with a
 # slope of 40 and a standard error of 9,000. Such cases are told apart before fitting, and get a reason for a number.
-def _problem(outcome: np.ndarray, columns: list[np.ndarray], names: tuple[str, ...]) -> str:
+def _why_not_fitted(outcome: np.ndarray, columns: list[np.ndarray], names: tuple[str, ...]) -> str:
     if not outcome.size:
         return "no rows"
     if np.ptp(outcome) == 0:
@@ -184,11 +184,11 @@ def _problem(outcome: np.ndarray, columns: list[np.ndarray], names: tuple[str, .
     design = np.column_stack([np.ones(outcome.size), (table - table.mean(axis=0)) / table.std(axis=0)])
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return f"collinear features: {', '.join(names)}"
-    separated = separation(outcome, design)
+    separated = find_separation(outcome, design)
     return f"{separated} by {', '.join(names)}" if separated else ""
 
 
-def _unfitted(outcome: np.ndarray, names: tuple[str, ...], left_out: int, reason: str) -> LogisticFit:
+def _unfitted_logistic(outcome: np.ndarray, names: tuple[str, ...], left_out: int, reason: str) -> LogisticFit:
     nan = math.nan
     slopes = tuple(
         Slope.point(nan, outcome.size, left_out=left_out, reason=reason, name=name, se=nan, z=nan, per_sd=nan)

@@ -50,18 +50,18 @@ def mantel(
         reason = f"{n} suites, at least 4 are needed" if n < 4 else "a constant matrix has no correlation"
         return MatrixCorrelation.point(math.nan, n, left_out=left_out, reason=reason, cells=cells)
     if not left_out:  # ranks survive relabelling as long as no cell is missing
-        a, b = _ranked(a, off), _ranked(b, off)
+        a, b = _ranks_off_diagonal(a, off), _ranks_off_diagonal(b, off)
     rng = np.random.default_rng(seed)
     beyond = 0
     for _ in range(permutations):
         order = rng.permutation(n)
-        permuted = (_rho if left_out else _r)(a[off], b[np.ix_(order, order)][off])
+        permuted = (_rho if left_out else _correlation)(a[off], b[np.ix_(order, order)][off])
         beyond += not abs(permuted) < abs(observed) - 1e-12  # an undefined one counts against the finding
     p = (beyond + 1) / (permutations + 1)
     return MatrixCorrelation.point(observed, n, p=p, left_out=left_out, cells=cells)
 
 
-def _ranked(matrix: np.ndarray, off: np.ndarray) -> np.ndarray:
+def _ranks_off_diagonal(matrix: np.ndarray, off: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     ranks = np.zeros_like(matrix)
@@ -73,10 +73,10 @@ def _rho(x: np.ndarray, y: np.ndarray) -> float:
     from scipy.stats import rankdata
 
     present = np.isfinite(x) & np.isfinite(y)
-    return _r(rankdata(x[present]), rankdata(y[present]))
+    return _correlation(rankdata(x[present]), rankdata(y[present]))
 
 
-def _r(x: np.ndarray, y: np.ndarray) -> float:
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
     if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     x, y = x - x.mean(), y - y.mean()

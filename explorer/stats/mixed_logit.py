@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from explorer.errors import StatisticsError
 from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
-from explorer.stats.separation import separation
+from explorer.stats.separation import find_separation
 
 # outcome ~ fixed part + (1 | group) + (1 | group) ...
 _FORMULA = re.compile(r"\s*(\w+)\s*~\s*(.+?)((?:\s*\+\s*\(\s*1\s*\|\s*\w+\s*\))+)\s*")
@@ -81,7 +81,7 @@ def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, 
     """
     import glmm
 
-    outcome, fixed, groups = _parts(formula)
+    outcome, fixed, groups = _formula_parts(formula)
     names = list(dict.fromkeys(_NAME.findall(fixed)))
     missing = [name for name in (outcome, *names, *groups) if name not in table]
     if missing:
@@ -89,27 +89,27 @@ def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, 
     if nagq % 2 == 0 or not 1 <= nagq <= 25:
         raise StatisticsError(f"nagq is {nagq}, expected an odd number from 1 (Laplace) to 25.")
     columns = (ties_wrong(table[outcome]), *(numbers(table[name]) for name in names), *(table[name] for name in groups))
-    known, left_out = drop_gaps(*columns)
-    data = dict(zip((outcome, *names), known, strict=False)) | {
-        name: column.astype(str) for name, column in zip(groups, known[1 + len(names) :], strict=True)
+    present, left_out = drop_gaps(*columns)
+    data = dict(zip((outcome, *names), present, strict=False)) | {
+        name: column.astype(str) for name, column in zip(groups, present[1 + len(names) :], strict=True)
     }
     # A random intercept, not a mean of means: suites differ in how hard they are, and items of a suite are not
     # independent judgments. Without it every p of the paper's regression would be too small.
-    design, labels = _design(data, fixed)
-    problem = _problem(data[outcome], design, {name: data[name] for name in groups})
+    design, labels = _fixed_design(data, fixed)
+    problem = _why_not_fitted(data[outcome], design, {name: data[name] for name in groups})
     if problem:
-        return _unfitted(formula, labels, data, groups, nagq, left_out, problem)
+        return _unfitted_model(formula, labels, data, groups, nagq, left_out, problem)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are in fit.warnings too
         fit = glmm.fit(data, formula, "binomial", nagq=nagq)
     notes = tuple(warning["message"] for warning in fit.warnings)
     if not fit.converged:
         why = notes[0] if notes else "the fit did not converge"
-        return _unfitted(formula, labels, data, groups, nagq, left_out, why)
+        return _unfitted_model(formula, labels, data, groups, nagq, left_out, why)
     return MixedLogit(
         formula=formula,
-        terms=_terms(fit, level, left_out),
-        random=_random(fit, data),
+        terms=_fixed_terms(fit, level, left_out),
+        random=_random_intercepts(fit, data),
         loglik=Estimate.point(float(fit.loglik), int(fit.nobs), left_out=left_out),
         aic=float(fit.aic),
         nagq=int(fit.nagq),
@@ -117,7 +117,7 @@ def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, 
     )
 
 
-def _parts(formula: str) -> tuple[str, str, list[str]]:
+def _formula_parts(formula: str) -> tuple[str, str, list[str]]:
     matched = _FORMULA.fullmatch(formula)
     if not matched:
         raise StatisticsError(
@@ -128,7 +128,7 @@ def _parts(formula: str) -> tuple[str, str, list[str]]:
     return outcome, fixed, _GROUP.findall(random)
 
 
-def _design(data: Mapping[str, np.ndarray], fixed: str) -> tuple[np.ndarray, list[str]]:
+def _fixed_design(data: Mapping[str, np.ndarray], fixed: str) -> tuple[np.ndarray, list[str]]:
     """The fixed-effects design and the names of its columns."""
     import glmm
 
@@ -139,7 +139,7 @@ def _design(data: Mapping[str, np.ndarray], fixed: str) -> tuple[np.ndarray, lis
     return design, ["Intercept" if label == "(Intercept)" else label for label in labels]
 
 
-def _problem(outcome: np.ndarray, design: np.ndarray, groups: Mapping[str, np.ndarray]) -> str:
+def _why_not_fitted(outcome: np.ndarray, design: np.ndarray, groups: Mapping[str, np.ndarray]) -> str:
     if not outcome.size:
         return "no rows"
     if np.ptp(outcome) == 0:
@@ -154,11 +154,11 @@ def _problem(outcome: np.ndarray, design: np.ndarray, groups: Mapping[str, np.nd
             return f"{name} has a level for every row, whose variance cannot be told from chance"
         if np.isin(shares, (0.0, 1.0)).all():
             return f"every {name} is all right or all wrong, so its variance has no finite estimate"
-    separated = separation(outcome, design)
+    separated = find_separation(outcome, design)
     return f"{separated} by the fixed effects" if separated else ""
 
 
-def _terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
+def _fixed_terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
     from scipy.stats import norm
 
     reach = float(norm.ppf((1 + level) / 2))
@@ -184,14 +184,14 @@ def _terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def _random(fit, data: Mapping[str, np.ndarray]) -> tuple[RandomIntercept, ...]:
+def _random_intercepts(fit, data: Mapping[str, np.ndarray]) -> tuple[RandomIntercept, ...]:
     return tuple(
         RandomIntercept(name, np.unique(data[name]).size, math.sqrt(max(block[0], 0.0)), block[0] <= 1e-10)
         for (name, _), block in zip(fit.re_groups, fit.varcorr, strict=True)
     )
 
 
-def _unfitted(
+def _unfitted_model(
     formula: str,
     labels: list[str],
     data: Mapping[str, np.ndarray],

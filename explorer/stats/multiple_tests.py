@@ -29,7 +29,7 @@ class Corrected:
 #
 # Holm bounds the chance of a single false claim: for a few groups whose names are printed. Benjamini-Hochberg bounds
 # the share of false ones among the claims: for a table of all pairs of measures, which is looked through.
-def correct(p_values: ArrayLike, method: Literal["holm", "benjamini-hochberg"]) -> Corrected:
+def correct_p_values(p_values: ArrayLike, method: Literal["holm", "benjamini-hochberg"]) -> Corrected:
     """p-values adjusted for the family-wise error (Holm) or the false discovery rate (Benjamini-Hochberg)."""
     from statsmodels.stats.multitest import multipletests
 

@@ -61,8 +61,8 @@ def change_over_draws(
     reason = ""
     if min(units, draws) < FEWEST:
         low = high = math.nan
-        many = f"{units} unit" if units < FEWEST else f"{draws} draw"
-        reason = f"no interval: {many}{'' if many.startswith('1 ') else 's'}, at least {FEWEST} are needed"
+        few = f"{units} unit" if units < FEWEST else f"{draws} draw"
+        reason = f"no interval: {few}{'' if few.startswith('1 ') else 's'}, at least {FEWEST} are needed"
     change = Clustered(float(single.mean()), low, high, n, reason=reason, units=units)
     return OverDraws(
         change, draws, float(single.std(ddof=1)) if draws > 1 else math.nan, float(single.min()), float(single.max())

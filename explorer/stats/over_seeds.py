@@ -39,11 +39,11 @@ class OverSeeds:
 def over_seeds(values: ArrayLike, lows: ArrayLike, highs: ArrayLike) -> OverSeeds:
     """Values of one finding, one a seed, with the ends of their intervals; gaps are left out."""
     seed_values, low, high = numbers(values), numbers(lows), numbers(highs)
-    known = np.isfinite(seed_values)
-    known_values = seed_values[known]
+    is_known = np.isfinite(seed_values)
+    known_values = seed_values[is_known]
     if not known_values.size:
         return OverSeeds(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, 0)
-    bounded = known & np.isfinite(low) & np.isfinite(high)
+    bounded = is_known & np.isfinite(low) & np.isfinite(high)
     ends = (float(low[bounded].mean()), float(high[bounded].mean())) if bounded.any() else (math.nan, math.nan)
     return OverSeeds(
         float(known_values.mean()),

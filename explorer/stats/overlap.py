@@ -47,7 +47,7 @@ def overlap_matrix(
     for sentences in groups.values():
         for token in (token for sentence in sentences for token in sentence):
             vocabulary.setdefault(token, len(vocabulary))
-    counted = [_counts(sentences, vocabulary) for sentences in groups.values()]
+    counted = [_word_counts(sentences, vocabulary) for sentences in groups.values()]
     starts = np.cumsum([0, *(table.shape[0] for table in counted)])
     table = vstack(counted, format="csr")
     lengths = np.asarray(table.sum(axis=1)).ravel()
@@ -57,16 +57,16 @@ def overlap_matrix(
         rows, others = starts[i + 1] - starts[i], starts[j + 1] - starts[j]
         if not rows or not others or (i == j and rows < 2):
             continue
-        left = rng.integers(0, rows, pairs)
-        right = (left + rng.integers(1, rows, pairs)) % rows if i == j else rng.integers(0, others, pairs)
-        left, right = left + starts[i], right + starts[j]
-        shared = np.asarray(table[left].minimum(table[right]).sum(axis=1)).ravel()
-        total = lengths[left] + lengths[right]
+        first = rng.integers(0, rows, pairs)
+        second = (first + rng.integers(1, rows, pairs)) % rows if i == j else rng.integers(0, others, pairs)
+        first, second = first + starts[i], second + starts[j]
+        shared = np.asarray(table[first].minimum(table[second]).sum(axis=1)).ravel()
+        total = lengths[first] + lengths[second]
         values[i, j] = np.where(total > 0, 2 * shared / np.maximum(total, 1), 1.0).mean()
     return OverlapMatrix(tuple(groups), tuple(map(tuple, values.tolist())), pairs)
 
 
-def _counts(sentences: Sequence[Sequence[Hashable]], vocabulary: Mapping[Hashable, int]):
+def _word_counts(sentences: Sequence[Sequence[Hashable]], vocabulary: Mapping[Hashable, int]):
     from scipy.sparse import csr_matrix
 
     rows = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])

@@ -11,7 +11,7 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 from explorer.stats.mcnemar import PairedChange, mcnemar
-from explorer.stats.multiple_tests import correct
+from explorer.stats.multiple_tests import correct_p_values
 from explorer.stats.wilcoxon import wilcoxon
 
 OVERALL = "overall"
@@ -49,8 +49,8 @@ def compare_groups(
     outcomes = (numbers(first), numbers(second))
     margins = (numbers(first_margins), numbers(second_margins))
     names = np.asarray(groups)
-    whole = np.ones(names.size, dtype=bool)
-    members = {OVERALL: whole} | {str(name): names == name for name in dict.fromkeys(names.tolist())}
+    every_item = np.ones(names.size, dtype=bool)
+    members = {OVERALL: every_item} | {str(name): names == name for name in dict.fromkeys(names.tolist())}
     rows = {}
     for name, inside in members.items():
         change = mcnemar(outcomes[0][inside], outcomes[1][inside])
@@ -61,8 +61,8 @@ def compare_groups(
     # One group is all items, and needs no correction.
     grouped = [name for name in rows if name != OVERALL]
     adjusted = {OVERALL: (rows[OVERALL][0].p, rows[OVERALL][2])}
-    by_outcome = correct([rows[name][0].p for name in grouped], "holm").p
-    by_margin = correct([rows[name][2] for name in grouped], "holm").p
+    by_outcome = correct_p_values([rows[name][0].p for name in grouped], "holm").p
+    by_margin = correct_p_values([rows[name][2] for name in grouped], "holm").p
     adjusted |= dict(zip(grouped, zip(by_outcome, by_margin, strict=True), strict=True))
     return tuple(
         GroupComparison(name, change, adjusted[name][0], shift, p, adjusted[name][1])

@@ -19,8 +19,10 @@ def paired_shares(lost: int, gained: int, n: int, level: float = 0.95) -> Estima
     """
     if not n:
         return Estimate.point(math.nan, reason="no items")
-    more, fewer, all_items = gained + 0.5, lost + 0.5, n + 2
-    middle = (more - fewer) / all_items
-    error = math.sqrt((more + fewer) - (more - fewer) ** 2 / all_items) / all_items
+    adjusted_gains, adjusted_losses, all_items = gained + 0.5, lost + 0.5, n + 2
+    middle = (adjusted_gains - adjusted_losses) / all_items
+    error = (
+        math.sqrt((adjusted_gains + adjusted_losses) - (adjusted_gains - adjusted_losses) ** 2 / all_items) / all_items
+    )
     half = NormalDist().inv_cdf((1 + level) / 2) * error
     return Estimate((gained - lost) / n, max(-1.0, middle - half), min(1.0, middle + half), n)

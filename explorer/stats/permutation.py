@@ -22,7 +22,7 @@ def pairing_p(x: np.ndarray, y: np.ndarray, *, permutations: int = PERMUTATIONS,
     from scipy.stats import permutation_test
 
     exact = x.size <= EXACT_UP_TO
-    first, second = standard(x), standard(y)
+    first, second = standardize(x), standardize(y)
     test = permutation_test(
         (first,),  # one column alone: pairing it with a fixed second tries n! orders instead of n!²
         lambda order, axis=-1: np.abs(order @ second),
@@ -43,7 +43,7 @@ def _share_beyond(permuted: np.ndarray, observed: float, scale: float, exact: bo
     return beyond / permuted.size if exact else (beyond + 1) / (permuted.size + 1)
 
 
-def standard(values: np.ndarray) -> np.ndarray:
+def standardize(values: np.ndarray) -> np.ndarray:
     """Values with mean 0 and length 1, so that the product of two columns is their correlation."""
     centered = values - values.mean()
     return centered / np.linalg.norm(centered)

@@ -33,20 +33,20 @@ def proportion(right: ArrayLike, groups: ArrayLike | None = None, *, level: floa
     """
     if groups is not None:
         return _over_groups(right, groups, level)
-    (known,), left_out = drop_gaps(outcomes(right))
-    if not known.size:
+    (judged,), left_out = drop_gaps(outcomes(right))
+    if not judged.size:
         return Proportion.point(math.nan, left_out=left_out, reason="no outcomes")
-    successes = float(known.sum())
+    successes = float(judged.sum())
     # Wilson, not Wald: accuracies near 0 and 1 and groups of ten are common here, where Wald's interval ends outside.
-    low, high = wilson(successes, known.size, level)
-    ties = int((known == 0.5).sum())
-    return Proportion(successes / known.size, low, high, known.size, left_out=left_out, ties=ties)
+    low, high = wilson(successes, judged.size, level)
+    ties = int((judged == 0.5).sum())
+    return Proportion(successes / judged.size, low, high, judged.size, left_out=left_out, ties=ties)
 
 
 def _over_groups(right: ArrayLike, groups: ArrayLike, level: float) -> Proportion:
     over = bootstrap_mean(outcomes(right), groups, level=level)
-    (known, _), _ = drop_gaps(outcomes(right), groups)
-    ties = int((known == 0.5).sum())
+    (judged, _), _ = drop_gaps(outcomes(right), groups)
+    ties = int((judged == 0.5).sum())
     return Proportion(
         over.value, over.low, over.high, over.n, left_out=over.left_out, reason=over.reason, ties=ties, units=over.units
     )
@@ -55,13 +55,13 @@ def _over_groups(right: ArrayLike, groups: ArrayLike, level: float) -> Proportio
 def wilson(successes: float, n: float, level: float) -> tuple[float, float]:
     """The ends of Wilson's score interval: the shares p that lie within z standard errors of the one that was seen.
 
-    Solving |seen - p| = z sqrt(p (1 - p) / n) for p gives (Wilson 1927; Newcombe 1998, method 3)
+    Solving |share - p| = z sqrt(p (1 - p) / n) for p gives (Wilson 1927; Newcombe 1998, method 3)
 
-        (seen + z²/2n ± z sqrt(seen (1 - seen)/n + z²/4n²)) / (1 + z²/n)
+        (share + z²/2n ± z sqrt(share (1 - share)/n + z²/4n²)) / (1 + z²/n)
 
     Written out, since importing statsmodels for it took longer than the rest of what an accuracy run concludes.
     """
-    seen, z = successes / n, NormalDist().inv_cdf((1 + level) / 2)
-    middle = seen + z**2 / (2 * n)
-    half = z * math.sqrt(seen * (1 - seen) / n + z**2 / (4 * n**2))
+    share, z = successes / n, NormalDist().inv_cdf((1 + level) / 2)
+    middle = share + z**2 / (2 * n)
+    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return (middle - half) / (1 + z**2 / n), (middle + half) / (1 + z**2 / n)

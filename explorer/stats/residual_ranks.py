@@ -25,12 +25,12 @@ def residual_ranks(values: ArrayLike, controls: Sequence[ArrayLike], groups: Arr
     names = (
         np.zeros(column.size, dtype=int) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     )
-    known = np.isfinite(column)
+    is_known = np.isfinite(column)
     for control in others:
-        known &= np.isfinite(control)
+        is_known &= np.isfinite(control)
     residuals = np.full(column.size, np.nan)
     for name in np.unique(names):
-        rows = np.flatnonzero(known & (names == name))
+        rows = np.flatnonzero(is_known & (names == name))
         if rows.size < FEWEST + len(others):
             continue
         ranks = rankdata(column[rows])

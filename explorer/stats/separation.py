@@ -11,7 +11,7 @@ _MARGIN = 1e-6  # of columns scaled to at most 1
 _SAMPLE = 500  # rows
 
 
-def separation(outcome: np.ndarray, design: np.ndarray) -> Separation:
+def find_separation(outcome: np.ndarray, design: np.ndarray) -> Separation:
     """Whether some weighting of the design's columns parts the ones from the zeros (Albert and Anderson 1984).
 
     Found by linear programming (Konis 2007): a weighting that puts no row on the wrong side and at least one strictly
@@ -22,7 +22,7 @@ def separation(outcome: np.ndarray, design: np.ndarray) -> Separation:
     scale = np.abs(design).max(axis=0)
     rows = np.where(outcome[:, None] > 0, design, -design) / np.where(scale > 0, scale, 1.0)
     rows = np.unique(rows, axis=0)
-    if _overlaps(rows):
+    if _is_overlapping(rows):
         return ""
     # Maximize the smallest margin t, the last variable.
     size, width = rows.shape
@@ -37,7 +37,7 @@ def separation(outcome: np.ndarray, design: np.ndarray) -> Separation:
     return "complete separation" if -widest.fun > _MARGIN else "quasi-complete separation"
 
 
-def _overlaps(rows: np.ndarray) -> bool:
+def _is_overlapping(rows: np.ndarray) -> bool:
     """Whether no weighting has a positive margin somewhere and a negative one nowhere.
 
     Rows that overlap by themselves and span the design leave no weighting but zero, whatever the others are; a

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from explorer.stats.bootstrap import percentile_interval, resample_weights
 from explorer.stats.estimate import FEWEST, Estimate, drawn_from_enough
 from explorer.stats.gaps import drop_gaps, numbers
-from explorer.stats.permutation import PERMUTATIONS, pairing_p, standard
+from explorer.stats.permutation import PERMUTATIONS, pairing_p, standardize
 
 _CELLS = 2_000_000  # numbers held at once while permuting
 
@@ -56,23 +56,23 @@ def spearman(
     first, second = numbers(x), numbers(y)
     (a, b, names), left_out = drop_gaps(first, second, np.arange(first.size) if groups is None else groups)
     units = np.unique(names, return_inverse=True)[1]
-    many = None if groups is None else int(units.max(initial=-1)) + 1
-    problem = _problem(a, b)
+    unit_count = None if groups is None else int(units.max(initial=-1)) + 1
+    problem = _why_no_correlation(a, b)
     if problem:
-        return RankCorrelation.point(math.nan, a.size, left_out=left_out, reason=problem, units=many)
+        return RankCorrelation.point(math.nan, a.size, left_out=left_out, reason=problem, units=unit_count)
     # The interval is from resampled items, since Fisher's is for normal data; the p is from permuted pairings, since
     # counts and shares have many ties, for which no table of rho holds.
     low, high, reason = math.nan, math.nan, ""
     if resamples:
         count = int(units.max()) + 1
-        low, high, reason = percentile_interval(_resampled(a, b, units, resamples, seed), 0.95, count)
+        low, high, reason = percentile_interval(_resampled_rho(a, b, units, resamples, seed), 0.95, count)
         reason = reason if count >= FEWEST else ""  # of fewer there is no interval to tell of
     correlation = spearmanr(a, b)
     if groups is not None:
         rho = float(correlation.statistic)
-        return drawn_from_enough(RankCorrelation(rho, low, high, a.size, math.nan, left_out, reason, units=many))
+        return drawn_from_enough(RankCorrelation(rho, low, high, a.size, math.nan, left_out, reason, units=unit_count))
     p = (
-        pairing_p(_ranks(a), _ranks(b), permutations=permutations, seed=seed)
+        pairing_p(_average_ranks(a), _average_ranks(b), permutations=permutations, seed=seed)
         if permutations
         else float(correlation.pvalue)
     )
@@ -104,14 +104,14 @@ def spearman_within(
     """
     (a, b, names), left_out = drop_gaps(numbers(x), numbers(y), groups)
     parts = [(a[names == name], b[names == name]) for name in np.unique(names)]
-    usable = [part for part in parts if not _problem(*part)]
+    usable = [part for part in parts if not _why_no_correlation(*part)]
     n = sum(part[0].size for part in usable)
     left_out += a.size - n
     if not usable:
         reason = "no group in which both vary"
         return RankCorrelation.point(math.nan, n, left_out=left_out, reason=reason, groups=0)
     sizes = np.array([part[0].size for part in usable], dtype=float)
-    ranked = [(standard(_ranks(first)), standard(_ranks(second))) for first, second in usable]
+    ranked = [(standardize(_average_ranks(first)), standardize(_average_ranks(second))) for first, second in usable]
     rhos = np.array([float(first @ second) for first, second in ranked])
     # Ranks are taken within a group, so that a group that is both easier and more frequent makes no correlation.
     value = float(sizes @ rhos / n)
@@ -123,8 +123,8 @@ def spearman_within(
     p = _permuted_p(value, sizes, ranked, permutations, seed) if permutations else _normal_p(value, sizes)
     reason = ""
     if len(usable) < FEWEST:
-        many = "1 group" if len(usable) == 1 else f"{len(usable)} groups"
-        reason = f"no interval: {many}, at least {FEWEST} are needed"
+        few_groups = "1 group" if len(usable) == 1 else f"{len(usable)} groups"
+        reason = f"no interval: {few_groups}, at least {FEWEST} are needed"
     return RankCorrelation(value, low, high, n, p, left_out, reason, groups=len(usable))
 
 
@@ -137,28 +137,30 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
     correlations: dict[tuple[str, str], RankCorrelation] = {}
     shared: dict[bytes, list[tuple[str, str]]] = {}  # pairs by the items that have both measures
     for a, b in combinations(arrays, 2):
-        both = present[a] & present[b]
-        problem = _problem(arrays[a][both], arrays[b][both])
+        both_known = present[a] & present[b]
+        problem = _why_no_correlation(arrays[a][both_known], arrays[b][both_known])
         if problem:
-            n = int(both.sum())
-            correlations[a, b] = RankCorrelation.point(math.nan, n, left_out=both.size - n, reason=problem)
+            n = int(both_known.sum())
+            correlations[a, b] = RankCorrelation.point(math.nan, n, left_out=both_known.size - n, reason=problem)
         else:
-            shared.setdefault(both.tobytes(), []).append((a, b))
+            shared.setdefault(both_known.tobytes(), []).append((a, b))
     for pairs in shared.values():
-        both = present[pairs[0][0]] & present[pairs[0][1]]
+        both_known = present[pairs[0][0]] & present[pairs[0][1]]
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
-        known = [arrays[name][both] for name in names]
-        resampled = _resampled_table(known, resamples, seed)
+        known_values = [arrays[name][both_known] for name in names]
+        resampled = _resampled_table(known_values, resamples, seed)
         for a, b in pairs:
             i, j = names.index(a), names.index(b)
-            result = spearmanr(known[i], known[j])
-            n = known[i].size
+            result = spearmanr(known_values[i], known_values[j])
+            n = known_values[i].size
             low, high, reason = math.nan, math.nan, ""
             if resamples:
                 low, high, reason = percentile_interval(resampled[:, i, j], 0.95, n)
                 reason = reason if n >= FEWEST else ""
             correlations[a, b] = drawn_from_enough(
-                RankCorrelation(float(result.statistic), low, high, n, float(result.pvalue), both.size - n, reason)
+                RankCorrelation(
+                    float(result.statistic), low, high, n, float(result.pvalue), both_known.size - n, reason
+                )
             )
     return {pair: correlations[pair] for pair in combinations(arrays, 2)}
 
@@ -168,7 +170,7 @@ def _resampled_table(columns: Sequence[np.ndarray], resamples: int, seed: int) -
     levels = [np.unique(values, return_inverse=True)[1] for values in columns]
     tables = np.empty((resamples, len(columns), len(columns)))
     for number, weights in enumerate(resample_weights(np.arange(columns[0].size), resamples, seed)):
-        ranks = np.array([_weighted_ranks(places, weights) for places in levels])
+        ranks = np.array([_weighted_ranks(levels_of_rows, weights) for levels_of_rows in levels])
         together = (ranks * weights) @ ranks.T
         spread = np.sqrt(np.diag(together))
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -192,20 +194,22 @@ def _permuted_p(
     rng = np.random.default_rng(seed)
     sums = np.zeros(permutations)
     for size, (first, second) in zip(sizes, ranked, strict=True):
-        sums += size * _redrawn(first, second, permutations, rng)
+        sums += size * _permuted_correlations(first, second, permutations, rng)
     # The one that was seen counts as a rearrangement, too, so that p is never 0.
     beyond = int((np.abs(sums / sizes.sum()) >= abs(value) - 1e-12).sum())
     return (beyond + 1) / (permutations + 1)
 
 
-def _redrawn(first: np.ndarray, second: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
+def _permuted_correlations(
+    first: np.ndarray, second: np.ndarray, permutations: int, rng: np.random.Generator
+) -> np.ndarray:
     """The correlation of each random pairing of two standard columns."""
     rows = max(1, _CELLS // first.size)
     parts = [min(rows, permutations - start) for start in range(0, permutations, rows)]
     return np.concatenate([rng.permuted(np.tile(first, (part, 1)), axis=1) @ second for part in parts])
 
 
-def _problem(a: np.ndarray, b: np.ndarray) -> str:
+def _why_no_correlation(a: np.ndarray, b: np.ndarray) -> str:
     if a.size < 3:
         return f"{a.size} pairs, at least 3 are needed"
     if np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -213,12 +217,12 @@ def _problem(a: np.ndarray, b: np.ndarray) -> str:
     return ""
 
 
-def _resampled(a: np.ndarray, b: np.ndarray, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+def _resampled_rho(a: np.ndarray, b: np.ndarray, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The rho of each resample, from weighted average ranks; nan where a resample has one value only."""
     levels = [np.unique(values, return_inverse=True)[1] for values in (a, b)]
     rhos = np.empty(resamples)
     for i, weights in enumerate(resample_weights(units, resamples, seed)):
-        first, second = (_weighted_ranks(places, weights) for places in levels)
+        first, second = (_weighted_ranks(levels_of_rows, weights) for levels_of_rows in levels)
         spread = math.sqrt((weights @ first**2) * (weights @ second**2))
         rhos[i] = (weights * first) @ second / spread if spread > 0 else math.nan
     return rhos
@@ -226,15 +230,15 @@ def _resampled(a: np.ndarray, b: np.ndarray, units: np.ndarray, resamples: int, 
 
 # With weights w = 2, 0, 1 on the values a < b = b the sample is a, a, b. The middles of its blocks are 1 for the two a
 # and 2.5 for the b; that all are half a place lower than average ranks changes no correlation, since the mean goes.
-def _weighted_ranks(places: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _weighted_ranks(levels_of_rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Average ranks of a sample in which row i occurs weights[i] times, less their mean."""
-    sizes = np.bincount(places, weights)
+    sizes = np.bincount(levels_of_rows, weights)
     # All copies of a value share the mean of the places they take up: with weights that is the middle of its block.
-    ranks = (np.cumsum(sizes) - sizes / 2)[places]
+    ranks = (np.cumsum(sizes) - sizes / 2)[levels_of_rows]
     return ranks - weights @ ranks / weights.sum()
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
+def _average_ranks(values: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     return rankdata(values)

@@ -63,7 +63,7 @@ class QuantileCurve:
     reason: str = ""
 
 
-def halves(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def median_split(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Which rows lie at or below the median score and which above it; a row without a score is in neither."""
     values = numbers(scores)
     finite = np.isfinite(values)
@@ -76,7 +76,7 @@ def low_high(scores: ArrayLike, right: ArrayLike, *, seed: int = 0) -> LowHigh:
     (score, outcome), left_out = drop_gaps(numbers(scores), outcomes(right))
     # Ties of the score go to the low half, as the paper has it. Where many items share the median score the halves are
     # then very unequal, which `rank_split` looks at another way.
-    below, above = halves(score)
+    below, above = median_split(score)
     low, high = proportion(outcome[below]), proportion(outcome[above])
     small = score.size > 0 and min(below.sum(), above.sum()) < SMALLEST_HALF * score.size
     return LowHigh(

@@ -59,7 +59,10 @@ def weighted_mean(
     low, high, reason = math.nan, math.nan, "one item or group has no interval"
     if known_values.size > 1:
         means = np.array(
-            [float((weights * times) @ known_values / (weights @ times)) for times in _redrawn(names, resamples, seed)]
+            [
+                float((weights * times) @ known_values / (weights @ times))
+                for times in _redrawn_counts(names, resamples, seed)
+            ]
         )
         low, high, reason = percentile_interval(means, level, known_values.size)
     value = float(weights @ known_values / weights.sum())
@@ -95,15 +98,17 @@ def weighted_spearman(
         return Estimate.point(math.nan, a.size, left_out=left_out, reason=reason)
     if not weights.any():
         return Estimate.point(math.nan, a.size, left_out=left_out, reason=NO_WEIGHT)
-    value = _rho(a, b, weights)
+    value = _weighted_rho(a, b, weights)
     low = high = math.nan
     if resamples:
-        resampled = [_rho(a, b, weights * times) for times in _redrawn(names, resamples, seed)]
+        resampled = [_weighted_rho(a, b, weights * times) for times in _redrawn_counts(names, resamples, seed)]
         low, high, _ = percentile_interval(np.array(resampled), 0.95, a.size)
     p = math.nan
     if permutations:
         chance = np.random.default_rng(seed)
-        reached = sum(abs(_rho(a, chance.permutation(b), weights)) >= abs(value) - 1e-12 for _ in range(permutations))
+        reached = sum(
+            abs(_weighted_rho(a, chance.permutation(b), weights)) >= abs(value) - 1e-12 for _ in range(permutations)
+        )
         p = (reached + 1) / (permutations + 1)
     return Estimate(value, low, high, a.size, p, left_out)
 
@@ -120,7 +125,7 @@ def weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def _rho(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
+def _weighted_rho(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
     share = weights / weights.sum()
     first, second = weighted_ranks(a, weights), weighted_ranks(b, weights)
     first, second = first - share @ first, second - share @ second
@@ -128,7 +133,7 @@ def _rho(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
     return float(share @ (first * second)) / scale if scale else math.nan
 
 
-def _redrawn(names: np.ndarray, resamples: int, seed: int):  # type: ignore[no-untyped-def]
+def _redrawn_counts(names: np.ndarray, resamples: int, seed: int):  # type: ignore[no-untyped-def]
     """For each resample how often each row was drawn, every stratum drawn anew with as many rows."""
     chance = np.random.default_rng(seed)
     members = [np.flatnonzero(names == name) for name in np.unique(names)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from explorer.stats.multiple_tests import correct
+from explorer.stats.multiple_tests import correct_p_values
 from explorer.studies import declared
 
 FAMILY, TESTS, ADJUSTED = "family", "tests", "p_adjusted"
@@ -26,7 +26,7 @@ def with_families(findings: pd.DataFrame, study: str) -> pd.DataFrame:
     with_family = findings.assign(family=families, tests=0, p_adjusted=float("nan"))
     for family in dict.fromkeys(filter(None, families)):
         members = with_family[FAMILY] == family
-        adjusted = correct(with_family.loc[members, "p"].astype(float), "benjamini-hochberg")
+        adjusted = correct_p_values(with_family.loc[members, "p"].astype(float), "benjamini-hochberg")
         with_family.loc[members, TESTS] = adjusted.n
         with_family.loc[members, ADJUSTED] = list(adjusted.p)
     return with_family

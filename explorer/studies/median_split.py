@@ -112,7 +112,7 @@ def _halves(
     correct: np.ndarray,
     paradigms: np.ndarray | None,
 ) -> list[Row]:
-    below, above = split.halves(_with_outcome(correct, score))
+    below, above = split.median_split(_with_outcome(correct, score))
     return [
         _half(where, finding, name, share, divided, correct[inside], None if paradigms is None else paradigms[inside])
         for name, share, inside in (("low", divided.low, below), ("high", divided.high, above))
@@ -156,7 +156,7 @@ def _difference_row(
         return where.row(finding, gap, {"median": divided.median})
     # Items of a paradigm share their words and their grammar, so that Fisher's test over items, which the paper uses,
     # takes them for more than they are: on BLiMP a p of 3e-5 that is .2 once paradigms are the unit.
-    below, above = split.halves(_with_outcome(correct, score))
+    below, above = split.median_split(_with_outcome(correct, score))
     inside = below | above
     over = clustered_difference(correct[inside], above[inside].astype(float), paradigms[inside])
     reason = "; ".join(filter(None, (over.reason, divided.reason)))
@@ -184,5 +184,5 @@ def _slope(
 
 
 def _difference(score: np.ndarray, correct: np.ndarray) -> float:
-    below, above = split.halves(score)
+    below, above = split.median_split(score)
     return float(correct[above].mean() - correct[below].mean()) if below.any() and above.any() else math.nan

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer import display
-from explorer.stats.two_estimates import difference
+from explorer.stats.two_estimates import difference_of
 from explorer.studies import sentences
 from explorer.studies.ontology import declared as ontology
 from explorer.studies.sentences import About, Effect, Findings
@@ -56,7 +56,7 @@ def _accuracy(runs: Sequence[OfRun]) -> Together | None:
     for name in dict.fromkeys(run.about.benchmark for run, _ in shares):
         of_name = sorted((pair for pair in shares if pair[0].about.benchmark == name), key=lambda pair: _value(pair[1]))
         if len(of_name) > 1:
-            pairs.append((difference(of_name[-1][1].estimate, of_name[0][1].estimate), of_name[-1], of_name[0]))
+            pairs.append((difference_of(of_name[-1][1].estimate, of_name[0][1].estimate), of_name[-1], of_name[0]))
     if not pairs:
         (low, least), (high, most) = (pick(shares, key=lambda pair: _value(pair[1])) for pick in (min, max))
         if low is high:
@@ -228,7 +228,7 @@ def _icl(runs: Sequence[OfRun]) -> Together | None:
     added = []
     for run, effect in most:
         _, none = sentences.replicated(run.findings)
-        gap = difference(effect.estimate, none) if none else None
+        gap = difference_of(effect.estimate, none) if none else None
         if gap and sentences.is_clear(gap) and gap.value > 0:
             added.append((run, effect, none, gap))
     benchmarks = dict.fromkeys(run.about.benchmark for run, _ in most)

@@ -24,7 +24,7 @@ from explorer.rows.schema import FACTORS
 from explorer.stats.estimate import FEWEST, Estimate
 from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import wilson
-from explorer.stats.two_estimates import difference
+from explorer.stats.two_estimates import difference_of
 from explorer.studies import chat
 from explorer.studies.accuracy import declared as accuracy
 from explorer.studies.icl import declared as icl
@@ -194,7 +194,7 @@ def compare(study: str, findings: Mapping[str, pd.DataFrame], about: About | Non
         return []
     ordered = sorted(effects, key=lambda pair: -pair[1].estimate.value)
     (first, high), (last, low) = ordered[0], ordered[-1]
-    gap = difference(high.estimate, low.estimate)
+    gap = difference_of(high.estimate, low.estimate)
     if math.isnan(gap.value):
         return []
     on = about.on if about else ""
@@ -532,7 +532,7 @@ def replicated(findings: Findings) -> tuple[Stored | None, Stored | None]:
 def _beside_none(most: Stored, none: Stored | None) -> str:
     if none is None or most.value == 0:
         return ""
-    if is_clear(difference(most, none)):
+    if is_clear(difference_of(most, none)):
         return f", without them {part(none)}"
     return f", without them {part(none)}: there is no evidence that demonstrations add to it"
 

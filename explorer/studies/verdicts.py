@@ -152,8 +152,8 @@ def _judge_regions(instance: Instance, scores: Sequence[Score], factors: Mapping
     reason = next((score.reason for score in scores if score.reason), "a region has no score")
     rows, formulas_held = [], []
     for number, text in enumerate(instance.extra["formulas"]):
-        formula = syntaxgym_formula.parse(text)
-        outcome = syntaxgym_formula.truth(formula, surprisal)
+        formula = syntaxgym_formula.parse_formula(text)
+        outcome = syntaxgym_formula.is_true(formula, surprisal)
         about_equality = syntaxgym_formula.tests_equality(formula)
         name = "formula_equal" if about_equality else "formula"
         rows.append(_truth_row(instance.id, name, outcome, reason, {**(factors or {}), "part": number}))

@@ -87,8 +87,8 @@ def _benchmarks(settings: Settings) -> list[KnownBenchmark]:
                 language=benchmark.language,
                 license=benchmark.license,
                 note=benchmark.note,
-                files=len(sources.needed(benchmark, benchmark.default_splits)),
-                missing=len(registry.missing(benchmark, settings)),
+                files=len(sources.needed_files(benchmark, benchmark.default_splits)),
+                missing=len(registry.missing_files(benchmark, settings)),
             )
         )
     return rows

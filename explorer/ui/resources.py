@@ -66,7 +66,7 @@ def loaded_model() -> dict[str, str]:
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _resources(chosen: Settings) -> Resources:
     with contextlib.suppress(ExplorerError, OSError):
-        broken_off.finish(chosen)
+        broken_off.finish_deletions(chosen)
     return Resources(chosen, limits=LIVE, patience=LIVE_COUNTS, admit=visitor.admit)
 
 

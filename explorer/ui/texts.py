@@ -11,20 +11,20 @@ import streamlit as st
 from explorer import benchmarks
 from explorer.rows.builders import instance_of, payload
 from explorer.ui import downloads, instance_list, jobs, resources, show
-from explorer.variants.swapped import swapped
+from explorer.variants.swapped import swapped_instance
 
 
 def are_here(benchmark: str) -> bool:
     """Whether a benchmark can be read without fetching anything."""
     settings = resources.settings()
-    return not benchmarks.missing(benchmarks.find(benchmark, settings), settings)
+    return not benchmarks.missing_files(benchmarks.find(benchmark, settings), settings)
 
 
 def offer(benchmark: str) -> None:
     """Says that the numbers come without their texts, with a button that fetches those."""
     settings = resources.settings()
     benchmark_of_texts = benchmarks.find(benchmark, settings)
-    missing = benchmarks.missing(benchmark_of_texts, settings)
+    missing = benchmarks.missing_files(benchmark_of_texts, settings)
     jobs.draw_jobs(benchmark_of_texts.title)
     with st.container(horizontal=True, vertical_alignment="center"):
         show.note(f"The numbers are here; the texts of {benchmark_of_texts.title} are not on this machine.")
@@ -57,7 +57,7 @@ def filled(frame: pd.DataFrame, benchmark: str) -> pd.DataFrame:
             row["payload"] = payload(instance)
         if isinstance(row["payload"], str) and not isinstance(row["variant"], str) and isinstance(row["edit"], str):
             swaps = json.loads(row["edit"]).get("swaps") or []
-            row["variant"] = payload(swapped(instance_of(row["payload"]), swaps))
+            row["variant"] = payload(swapped_instance(instance_of(row["payload"]), swaps))
         rows.append(row)
     return pd.DataFrame(rows, columns=list(frame.columns))
 

@@ -12,7 +12,7 @@ CONSONANT_SOUND = re.compile(
 VOWEL_LETTERS = "AEFHILMNORSX"  # letters whose names begin with a vowel sound
 
 
-def indefinite(word: str) -> str:
+def indefinite_article(word: str) -> str:
     """ "a" or "an" before a word, an abbreviation or a number written in digits."""
     if word[:1].isdecimal():
         digits = re.match(r"\d+", word).group()  # type: ignore[union-attr]
@@ -30,9 +30,9 @@ def indefinite(word: str) -> str:
     return "an" if lower[:1] in "aeiou" and lower else "a"
 
 
-def mend(article: str, word: str) -> str:
+def mend_article(article: str, word: str) -> str:
     """The article a word needs, in the case of the one that stood there."""
-    right = indefinite(word)
+    right = indefinite_article(word)
     if article.isupper() and (len(article) > 1 or word.isupper()):
         return right.upper()
     return right.capitalize() if article[:1].isupper() else right

@@ -20,7 +20,7 @@ from explorer.records import Instance
 from explorer.variants import fields, inflect, synonyms
 from explorer.variants.fields import Edit, Running
 from explorer.variants.perturb import SETTINGS, PerturbedInstance, Tools
-from explorer.variants.senses import choose
+from explorer.variants.senses import best_sense
 from explorer.variants.swap_edits import Choice, Swap, find_flags, swaps_and_edits
 from explorer.variants.tagging import Token
 from explorer.variants.targets import GRAMMAR_VERBS, Target
@@ -36,18 +36,18 @@ def perturb_as_published(
     families = [fields.running_texts(instance) for instance in instances]
     tagged = iter(tools.tagger.tag([text.text for family in families for text in family]))
     readings = [
-        [_read(instance, text, next(tagged), tools, SETTINGS[pos]) for text in family]
+        [_read_text(instance, text, next(tagged), tools, SETTINGS[pos]) for text in family]
         for instance, family in zip(instances, families, strict=True)
     ]
-    _disambiguate([word for family in readings for reading in family for word in reading.words], readings, tools)
-    return [_swap(instance, family, pos, seed) for instance, family in zip(instances, readings, strict=True)]
+    _score_senses([word for family in readings for reading in family for word in reading.words], readings, tools)
+    return [_swap_words(instance, family, pos, seed) for instance, family in zip(instances, readings, strict=True)]
 
 
-def _read(instance: Instance, running: Running, tokens: tuple[Token, ...], tools: Tools, pos: str) -> Reading:
+def _read_text(instance: Instance, running: Running, tokens: tuple[Token, ...], tools: Tools, pos: str) -> Reading:
     """One text by itself with its words, each with all senses that WordNet has."""
     words: dict[tuple[str, str], Word] = {}
     for token in tokens:
-        target = _target(token, running, tools, pos)
+        target = _find_target(token, running, tools, pos)
         if target:
             words.setdefault(
                 (target.lemma, target.pos), Word(target.lemma, target.pos, [], target.senses)
@@ -55,7 +55,7 @@ def _read(instance: Instance, running: Running, tokens: tuple[Token, ...], tools
     return Reading(instance, [Version(running, tokens)], list(words.values()))
 
 
-def _target(token: Token, running: Running, tools: Tools, pos: str) -> Target | None:
+def _find_target(token: Token, running: Running, tools: Tools, pos: str) -> Target | None:
     kind = "n" if token.tag in ("NN", "NNS") else "v" if token.tag.startswith("VB") else ""
     if not kind or kind not in pos or token.pos in ("PROPN", "AUX") or not token.text.isalpha():
         return None
@@ -66,27 +66,29 @@ def _target(token: Token, running: Running, tools: Tools, pos: str) -> Target | 
     return Target(token.index, token.start, token.end, token.text, token.tag, lemma, kind, senses)  # type: ignore[arg-type]
 
 
-def _disambiguate(words: Sequence[Word], readings: Sequence[Sequence[Reading]], tools: Tools) -> None:
+def _score_senses(words: Sequence[Word], readings: Sequence[Sequence[Reading]], tools: Tools) -> None:
     """Scores the senses of each word in the sentence in which it first stands."""
     versions = {id(word): reading.versions[0] for family in readings for reading in family for word in reading.words}
-    asked = []
+    occurrences = []
     for word in words:
         version, (_, target) = versions[id(word)], word.targets[0]
-        asked.append(occurrence(version.tokens, version.running.text, target, word.senses))
-    several = list(dict.fromkeys(one for one in asked if len(one.senses) > 1))
-    scores = dict(zip(several, tools.senses.score(several), strict=True))
-    for word, one in zip(words, asked, strict=True):
-        word.scores = scores.get(one, (0.0,))
+        occurrences.append(occurrence(version.tokens, version.running.text, target, word.senses))
+    ambiguous = list(
+        dict.fromkeys(word_occurrence for word_occurrence in occurrences if len(word_occurrence.senses) > 1)
+    )
+    scores = dict(zip(ambiguous, tools.senses.score(ambiguous), strict=True))
+    for word, word_occurrence in zip(words, occurrences, strict=True):
+        word.scores = scores.get(word_occurrence, (0.0,))
 
 
-def _swap(instance: Instance, family: Sequence[Reading], pos: str, seed: int) -> PerturbedInstance:
+def _swap_words(instance: Instance, family: Sequence[Reading], pos: str, seed: int) -> PerturbedInstance:
     swaps: dict[tuple[str, int], Swap] = {}
     edits: dict[tuple[str, int], Edit] = {}
     for number, reading in enumerate(family):
         key = f"{instance.id}\x1f{number}" if reading.versions[0].running.family else instance.id
         choices: dict[tuple[str, str], Choice] = {}
         for word in reading.words:
-            sense = word.senses[choose(word.scores)]
+            sense = word.senses[best_sense(word.scores)]
             pool = [
                 synonyms.Candidate(lemma.name, lemma.name)
                 for lemma in sense.others
@@ -95,25 +97,25 @@ def _swap(instance: Instance, family: Sequence[Reading], pos: str, seed: int) ->
             drawn = synonyms.sample_synonyms(pool, seed=seed, key=key, lemma=word.lemma, pos=word.pos)
             if drawn:
                 choices[word.lemma, word.pos] = Choice(sense, drawn[0].lemma)
-        made, changed = swaps_and_edits(reading, choices)
+        reading_swaps, reading_edits = swaps_and_edits(reading, choices)
         # A field that two texts share (the sentence around WinoGrande's gap) keeps what was drawn for the first.
-        for swap in made:
+        for swap in reading_swaps:
             swaps.setdefault((swap.part, swap.start), swap)
-        for edit in changed:
+        for edit in reading_edits:
             edits.setdefault((edit.part, edit.start), edit)
-    told = tuple(swaps[key] for key in sorted(swaps))
-    new = fields.rebuild(instance, list(edits.values()))
+    all_swaps = tuple(swaps[key] for key in sorted(swaps))
+    new = fields.rebuild_instance(instance, list(edits.values()))
     record = {
         "study": "perturbation",
         "method": "published",
         "pos": pos,
         "seed": seed,
-        "swaps": list(map(asdict, told)),
+        "swaps": list(map(asdict, all_swaps)),
     }
     new = replace(
         new, id=f"{instance.id}#perturbed-{pos}-{seed}", parent=instance.id, edit=json.dumps(record, ensure_ascii=False)
     )
-    flags = find_flags(instance, told)
+    flags = find_flags(instance, all_swaps)
     if len(set(new.options)) < len(set(instance.options)):
         flags = (*flags, f"{CHANGED_LABEL}: two options became the same")
-    return PerturbedInstance(new, told, flags)
+    return PerturbedInstance(new, all_swaps, flags)

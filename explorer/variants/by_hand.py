@@ -1,9 +1,9 @@
 """Swaps made one at a time, in an instance that is read once: what the lab of the app works with.
 
-reading = read(instance, tools)
-offered = words_of(reading, tools)             which words can be swapped, in which senses, for what
-made = swap(reading, {"arrest.v": "collar"})   the instance with these words swapped and no others
-shown = shown_words(reading, made)             where every word now stands in each running text
+reading = read_instance(instance, tools)
+offered = words_of(reading, tools)                        which words can be swapped, in which senses, for what
+perturbed = swap_words(reading, {"arrest.v": "collar"})   the instance with these words swapped and no others
+shown = shown_words(reading, perturbed)                   where every word now stands in each running text
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from explorer.variants import fields
 from explorer.variants.fields import Running
 from explorer.variants.perturb import PerturbedInstance, Tools, perturb_reading
 from explorer.variants.swap_edits import Swap
-from explorer.variants.swappable import WordView, view
+from explorer.variants.swappable import WordView, view_word
 from explorer.variants.words import Reading, read_instances
 
 # How far the neighbors' mending (a, an, 's) can move a word beside what the swaps themselves move.
@@ -39,7 +39,7 @@ def key_of(lemma: str, pos: str) -> str:
     return f"{lemma}.{pos}"
 
 
-def read(instance: Instance, tools: Tools, veto: Collection[str] = ()) -> Reading:
+def read_instance(instance: Instance, tools: Tools, veto: Collection[str] = ()) -> Reading:
     """The instance tagged and disambiguated, which is what takes time; swaps after it take a millisecond."""
     (reading,) = read_instances([instance], tagger=tools.tagger, lexicon=tools.lexicon, senses=tools.senses, veto=veto)
     return reading
@@ -51,27 +51,27 @@ def words_of(reading: Reading, tools: Tools) -> dict[str, WordView]:
         key_of(word.lemma, word.pos): min((number, target.start) for number, target in word.targets)
         for word in reading.words
     }
-    views = {key_of(word.lemma, word.pos): view(word, reading, tools.senses.name) for word in reading.words}
+    views = {key_of(word.lemma, word.pos): view_word(word, reading, tools.senses.name) for word in reading.words}
     keys = (key for key, view in views.items() if any(sense.offered for sense in view.senses))
     return {key: views[key] for key in sorted(keys, key=first.__getitem__)}
 
 
-def swap(reading: Reading, choices: Mapping[str, str], seed: int = 0) -> PerturbedInstance:
+def swap_words(reading: Reading, choices: Mapping[str, str], seed: int = 0) -> PerturbedInstance:
     """The instance with the chosen substitutes in place of these words, every other word left as it is."""
-    wanted = [word for word in reading.words if key_of(word.lemma, word.pos) in choices]
-    return perturb_reading(dataclasses.replace(reading, words=wanted), "NV", seed, choices)
+    chosen = [word for word in reading.words if key_of(word.lemma, word.pos) in choices]
+    return perturb_reading(dataclasses.replace(reading, words=chosen), "NV", seed, choices)
 
 
 def sample_substitutes(reading: Reading, tools: Tools, pos: str, seed: int) -> dict[str, str]:
     """The substitutes that a full run with this seed would draw, by key; none where it would reject the instance."""
     classes = {"N": "n", "V": "v", "NV": "nv"}[pos]
-    wanted = [word for word in reading.words if word.pos in classes]
-    made = perturb_reading(dataclasses.replace(reading, words=wanted), pos, seed, {})
-    if made.instance is None:
+    of_class = [word for word in reading.words if word.pos in classes]
+    perturbed = perturb_reading(dataclasses.replace(reading, words=of_class), pos, seed, {})
+    if perturbed.instance is None:
         return {}
     views = words_of(reading, tools)
     drawn: dict[str, str] = {}
-    for swap in made.swaps:
+    for swap in perturbed.swaps:
         key = key_of(swap.lemma, swap.pos)
         senses = (sense for sense in views[key].senses if sense.sense.synset == swap.synset)
         forms = {candidate.form: candidate.lemma for sense in senses for candidate in sense.offered}
@@ -81,20 +81,20 @@ def sample_substitutes(reading: Reading, tools: Tools, pos: str, seed: int) -> d
     return drawn
 
 
-def shown_words(reading: Reading, made: PerturbedInstance) -> list[tuple[Running, list[ShownWord]]]:
+def shown_words(reading: Reading, perturbed: PerturbedInstance) -> list[tuple[Running, list[ShownWord]]]:
     """Each running text of the changed instance with its words; of the original where the change was rejected."""
-    instance = made.instance or reading.instance
-    swaps = {(swap.part, swap.start): swap for swap in made.swaps} if made.instance else {}
-    places = _new_places(reading, instance, swaps)
+    instance = perturbed.instance or reading.instance
+    swaps = {(swap.part, swap.start): swap for swap in perturbed.swaps} if perturbed.instance else {}
+    new_places = _new_places(reading, instance, swaps)
     shown = []
     for number, running in enumerate(fields.running_texts(instance)):
         words = []
         for word in reading.words:
             for where, target in word.targets:
                 place = fields.locate(reading.versions[where].running, target.start, target.end)
-                if where == number and place in places:
-                    part, start, end = places[place]
-                    shift = _shift(running, part, start, end)
+                if where == number and place in new_places:
+                    part, start, end = new_places[place]
+                    shift = _offset_in_running(running, part, start, end)
                     if shift is not None:
                         key = key_of(word.lemma, word.pos)
                         words.append(ShownWord(start + shift, end + shift, key, swaps.get((part, place[1]))))
@@ -113,18 +113,18 @@ def _new_places(reading: Reading, instance: Instance, swaps: Mapping[tuple[str, 
             place = fields.locate(reading.versions[number].running, target.start, target.end)
             if place:
                 targets[place] = target.form
-    places: dict[Place, Place] = {}
+    new_places: dict[Place, Place] = {}
     shifts: dict[str, int] = {}
     for place, form in sorted(targets.items()):
         part, start, end = place
         text = _text_of(instance, part)
-        written = swaps[part, start].substitute if (part, start) in swaps else form
+        form_now = swaps[part, start].substitute if (part, start) in swaps else form
         expected = start + shifts.get(part, 0)
-        at = next((expected + step for step in REACH if text.startswith(written, max(expected + step, 0))), None)
-        if at is not None:
-            places[place] = (part, at, at + len(written))
-            shifts[part] = at + len(written) - end
-    return places
+        found_at = next((expected + step for step in REACH if text.startswith(form_now, max(expected + step, 0))), None)
+        if found_at is not None:
+            new_places[place] = (part, found_at, found_at + len(form_now))
+            shifts[part] = found_at + len(form_now) - end
+    return new_places
 
 
 def _text_of(instance: Instance, part: str) -> str:
@@ -137,7 +137,7 @@ def _text_of(instance: Instance, part: str) -> str:
     return instance.conditions[int(words[1])].regions[int(words[3])]
 
 
-def _shift(running: Running, part: str, start: int, end: int) -> int | None:
+def _offset_in_running(running: Running, part: str, start: int, end: int) -> int | None:
     """From characters of a field to characters of a running text; None where the text does not hold them."""
     for piece in running.pieces:
         length = piece.end - piece.start
@@ -146,8 +146,8 @@ def _shift(running: Running, part: str, start: int, end: int) -> int | None:
     return None
 
 
-def edited(instance: Instance, made: PerturbedInstance) -> Instance:
+def edited_instance(instance: Instance, perturbed: PerturbedInstance) -> Instance:
     """The changed instance under an id of its own; the original where nothing was changed or it was rejected."""
-    if made.instance is None or not made.swaps:
+    if perturbed.instance is None or not perturbed.swaps:
         return instance
-    return dataclasses.replace(made.instance, id=f"{instance.id}#by-hand")
+    return dataclasses.replace(perturbed.instance, id=f"{instance.id}#by-hand")

@@ -108,18 +108,20 @@ def make_pools(instances: Iterable[Instance], unrelated: Sequence[str] = ()) -> 
         phenomena.setdefault(instance.group, instance.phenomenon)
         good = _acceptable_options(instance)
         for i, text in enumerate(prompts.option_texts(instance)):
-            side = acceptable if i in good else unacceptable
-            side.setdefault(instance.group, []).append(Sentence(f"{instance.id}#{i}", text, instance.id))
-    others = tuple(Sentence(f"unrelated/{i:06d}", text, "") for i, text in enumerate(unrelated))
-    every = [sentence for side in (acceptable, unacceptable) for suite in side.values() for sentence in suite]
-    every += others
+            by_suite = acceptable if i in good else unacceptable
+            by_suite.setdefault(instance.group, []).append(Sentence(f"{instance.id}#{i}", text, instance.id))
+    unrelated_sentences = tuple(Sentence(f"unrelated/{i:06d}", text, "") for i, text in enumerate(unrelated))
+    all_sentences = [
+        sentence for by_suite in (acceptable, unacceptable) for suite in by_suite.values() for sentence in suite
+    ]
+    all_sentences += unrelated_sentences
     return Pools(
-        acceptable=_sorted(acceptable),
-        unacceptable=_sorted(unacceptable),
-        unrelated=others,
+        acceptable=_in_order_of_id(acceptable),
+        unacceptable=_in_order_of_id(unacceptable),
+        unrelated=unrelated_sentences,
         phenomena=phenomena,
-        by_id={sentence.id: sentence for sentence in every},
-        common=common_words(sentence.text for sentence in every),
+        by_id={sentence.id: sentence for sentence in all_sentences},
+        common=common_words(sentence.text for sentence in all_sentences),
     )
 
 
@@ -131,7 +133,9 @@ def make_pools(instances: Iterable[Instance], unrelated: Sequence[str] = ()) -> 
 #     unrelated                 sentences of another source, in a fixed order
 #
 # The item's own two sentences are in its suite's pool, too; who draws from the pool leaves them out.
-def candidates(pools: Pools, suite: str, condition: str, *, other_phenomenon: bool = False) -> tuple[Sentence, ...]:
+def candidate_sentences(
+    pools: Pools, suite: str, condition: str, *, other_phenomenon: bool = False
+) -> tuple[Sentence, ...]:
     """What a context of a condition is drawn from, for an item of a suite.
 
     Matched: the same suite; mismatched: all others, with `other_phenomenon` only those of another phenomenon.
@@ -141,14 +145,14 @@ def candidates(pools: Pools, suite: str, condition: str, *, other_phenomenon: bo
     if condition == "unrelated":
         return pools.unrelated
     match, _, acceptability = condition.partition("_")
-    side = pools.acceptable if acceptability == "acceptable" else pools.unacceptable
+    by_suite = pools.acceptable if acceptability == "acceptable" else pools.unacceptable
     if match == "matched":
-        return side.get(suite, ())
+        return by_suite.get(suite, ())
     phenomenon = pools.phenomena.get(suite, "")
-    others = (name for name in sorted(side) if name != suite)
+    other_suites = (name for name in sorted(by_suite) if name != suite)
     if other_phenomenon and phenomenon:
-        others = (name for name in others if pools.phenomena[name] != phenomenon)
-    return tuple(sentence for name in others for sentence in side[name])
+        other_suites = (name for name in other_suites if pools.phenomena[name] != phenomenon)
+    return tuple(sentence for name in other_suites for sentence in by_suite[name])
 
 
 def _acceptable_options(instance: Instance) -> set[int]:
@@ -161,5 +165,5 @@ def _acceptable_options(instance: Instance) -> set[int]:
     raise UsageError(f"{instance.id} is a {instance.kind} of {instance.group}, expected {expected}. Leave it out.")
 
 
-def _sorted(pool: Mapping[str, list[Sentence]]) -> dict[str, tuple[Sentence, ...]]:
+def _in_order_of_id(pool: Mapping[str, list[Sentence]]) -> dict[str, tuple[Sentence, ...]]:
     return {suite: tuple(sorted(pool[suite], key=lambda sentence: sentence.id)) for suite in sorted(pool)}

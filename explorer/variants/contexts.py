@@ -1,7 +1,7 @@
 """Contexts that grow sentence by sentence before an item (Sinha et al. 2023, section 3).
 
 A context is drawn once per item and condition and only grows, so that a longer one begins with every shorter one. It
-is recorded by the ids of its sentences; `rebuild` gives its text again.
+is recorded by the ids of its sentences; `rebuild_text` gives its text again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from explorer import prompts
 from explorer.errors import BenchmarkError
 from explorer.records import Instance
 from explorer.variants import running_text
-from explorer.variants.context_pools import CONDITIONS, Pools, Sentence, candidates
+from explorer.variants.context_pools import CONDITIONS, Pools, Sentence, candidate_sentences
 from explorer.variants.prefix_edits import edit_sentence
 from explorer.variants.running_text import TokenCounter
 
@@ -70,23 +70,27 @@ def make_contexts(
     suite share that many contexts: which one an item takes follows from its id, and each context leaves out the texts
     of all items of the pools that take it.
     """
-    text_of = partial(_edited, pools=pools, edit=edit, seed=seed)
-    wanted = sorted(set(lengths))
+    text_of = partial(_edited_text, pools=pools, edit=edit, seed=seed)
+    sorted_lengths = sorted(set(lengths))
     drawn: list[_Draw] = []
     for suite, suite_items in _by_suite(items).items():
         chained = _by_chain(suite_items, suite, chains)
-        barred = {name: _texts(members) | _chain_texts(pools, suite, name, chains) for name, members in chained.items()}
+        barred = {
+            name: _own_texts(members) | _chain_texts(pools, suite, name, chains) for name, members in chained.items()
+        }
         for condition in conditions:
-            pool = candidates(pools, suite, condition, other_phenomenon=other_phenomenon)
+            pool = candidate_sentences(pools, suite, condition, other_phenomenon=other_phenomenon)
             for name, members in chained.items():
                 draw = partial(sample_sentences, pool, sampling_key(seed, condition, name), barred[name])
                 names = tuple(item.id for item in members)
                 drawn.append(_Draw(names, condition, draw, min(map(room, members))))
     # All at once, since their texts are then encoded on all cores.
-    growths = tokens.grow_all([(partial(_texts_of, each, text_of), each.top(wanted)) for each in drawn])
-    for each, growth in zip(drawn, growths, strict=True):
-        ids, checkpoints, reason = _checkpoints(each, growth, wanted)
-        yield Context(each.items, each.condition, seed, edit, ids, checkpoints, reason)
+    growths = tokens.grow_all(
+        [(partial(_texts_of, draw_made, text_of), draw_made.top(sorted_lengths)) for draw_made in drawn]
+    )
+    for draw_made, growth in zip(drawn, growths, strict=True):
+        ids, checkpoints, reason = _checkpoints(draw_made, growth, sorted_lengths)
+        yield Context(draw_made.items, draw_made.condition, seed, edit, ids, checkpoints, reason)
 
 
 def suite_context(
@@ -95,7 +99,9 @@ def suite_context(
     """A fixed number of acceptable sentences of one named suite: a cell of the suite-by-suite matrix."""
     condition = f"suite:{suite}"
     pool = pools.acceptable.get(suite, ())
-    drawn = list(itertools.islice(sample_sentences(pool, f"{seed}|{condition}|{item.id}", _texts([item])), sentences))
+    drawn = list(
+        itertools.islice(sample_sentences(pool, f"{seed}|{condition}|{item.id}", _own_texts([item])), sentences)
+    )
     length = tokens.count([sentence.text for sentence in drawn])
     reason = "" if len(drawn) == sentences else f"the suite has only {len(drawn)} other acceptable sentences"
     checkpoint = Checkpoint(length, len(drawn), length)
@@ -113,19 +119,19 @@ def sample_sentences(pool: Sequence[Sentence], key: str, barred: frozenset[str] 
     A shuffle made as far as it is read; its numbers come from a hash, so they are the same on every machine.
     """
     moved: dict[int, int] = {}
-    seen = set(barred)
+    used_texts = set(barred)
     for i in range(len(pool)):
         digest = hashlib.blake2b(f"{key}|{i}".encode(), digest_size=8).digest()
         j = i + int.from_bytes(digest) % (len(pool) - i)
         chosen = pool[moved.get(j, j)]
         moved[j] = moved.pop(i, i)
-        text = fold(chosen.text)
-        if text not in seen:
-            seen.add(text)
+        text = fold_text(chosen.text)
+        if text not in used_texts:
+            used_texts.add(text)
             yield chosen
 
 
-def rebuild(context: Context, pools: Pools, sentences: int | None = None) -> str:
+def rebuild_text(context: Context, pools: Pools, sentences: int | None = None) -> str:
     """The text of a context, or of its first `sentences` sentences (a checkpoint's)."""
     missing = [name for name in context.ids if name not in pools.by_id]
     if missing:
@@ -134,8 +140,8 @@ def rebuild(context: Context, pools: Pools, sentences: int | None = None) -> str
             "Load the whole benchmark in the version of the run."
         )
     chosen = [pools.by_id[name] for name in context.ids[:sentences]]
-    return running_text.join(
-        _edited(sentence, pools=pools, edit=context.edit, seed=context.seed) for sentence in chosen
+    return running_text.join_sentences(
+        _edited_text(sentence, pools=pools, edit=context.edit, seed=context.seed) for sentence in chosen
     )
 
 
@@ -170,7 +176,7 @@ def read_context(stored: Mapping[str, Any]) -> Context:
 
 
 @lru_cache(maxsize=1 << 16)  # every draw looks at the same sentences
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text for comparison: NFC, with single blanks."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
@@ -197,9 +203,9 @@ def _checkpoints(
     draw: _Draw, growth: running_text.Growth, lengths: Sequence[int]
 ) -> tuple[tuple[str, ...], tuple[Checkpoint, ...], str]:
     """The ids of the sentences, the checkpoints that they reach, and why there are not more."""
-    wanted = [length for length in lengths if length <= draw.room]
+    reachable = [length for length in lengths if length <= draw.room]
     checkpoints = []
-    for length in wanted:
+    for length in reachable:
         sentences = sum(total <= length for total in growth.tokens)
         total = growth.tokens[sentences - 1] if sentences else 0
         if growth.exhausted and sentences == len(growth.tokens) and total < length:
@@ -207,24 +213,24 @@ def _checkpoints(
         checkpoints.append(Checkpoint(length, sentences, total))
     longest = checkpoints[-1].sentences if checkpoints else 0
     ids = tuple(sentence.id for sentence in itertools.islice(draw.sentences(), longest))
-    return ids, tuple(checkpoints), _reason(len(checkpoints), len(wanted), len(lengths), growth, draw.room)
+    return ids, tuple(checkpoints), _why_shorter(len(checkpoints), len(reachable), len(lengths), growth, draw.room)
 
 
-def _reason(reached: int, wanted: int, requested: int, growth: running_text.Growth, room: int) -> str:
-    if reached < wanted:
+def _why_shorter(reached: int, reachable: int, requested: int, growth: running_text.Growth, room: int) -> str:
+    if reached < reachable:
         total = growth.tokens[-1] if growth.tokens else 0
         return f"the pool is exhausted after {len(growth.tokens)} sentences, {total} tokens"
-    return f"the window has room for {room} tokens of context" if wanted < requested else ""
+    return f"the window has room for {room} tokens of context" if reachable < requested else ""
 
 
-def _edited(sentence: Sentence, *, pools: Pools, edit: str, seed: int) -> str:
+def _edited_text(sentence: Sentence, *, pools: Pools, edit: str, seed: int) -> str:
     if edit == "none":
         return sentence.text
     return edit_sentence(edit, sentence.text, key=f"{seed}|{sentence.id}", common=pools.common)
 
 
-def _texts(items: Iterable[Instance]) -> frozenset[str]:
-    return frozenset(fold(text) for item in items for text in prompts.option_texts(item))
+def _own_texts(items: Iterable[Instance]) -> frozenset[str]:
+    return frozenset(fold_text(text) for item in items for text in prompts.option_texts(item))
 
 
 def _by_suite(items: Iterable[Instance]) -> dict[str, list[Instance]]:
@@ -237,11 +243,11 @@ def _by_suite(items: Iterable[Instance]) -> dict[str, list[Instance]]:
 def _by_chain(items: Sequence[Instance], suite: str, chains: int) -> dict[str, list[Instance]]:
     groups: dict[str, list[Instance]] = {}
     for item in items:
-        groups.setdefault(_chain(item.id, suite, chains) if chains else item.id, []).append(item)
+        groups.setdefault(_chain_of(item.id, suite, chains) if chains else item.id, []).append(item)
     return groups
 
 
-def _chain(item_id: str, suite: str, chains: int) -> str:
+def _chain_of(item_id: str, suite: str, chains: int) -> str:
     digest = hashlib.blake2b(item_id.encode(), digest_size=8).digest()
     return f"{suite}/chain {int.from_bytes(digest) % chains} of {chains}"
 
@@ -251,4 +257,6 @@ def _chain_texts(pools: Pools, suite: str, name: str, chains: int) -> frozenset[
     if not chains:
         return frozenset()
     every = (*pools.acceptable.get(suite, ()), *pools.unacceptable.get(suite, ()))
-    return frozenset(fold(sentence.text) for sentence in every if _chain(sentence.instance_id, suite, chains) == name)
+    return frozenset(
+        fold_text(sentence.text) for sentence in every if _chain_of(sentence.instance_id, suite, chains) == name
+    )

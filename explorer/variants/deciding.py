@@ -58,9 +58,9 @@ def mark_deciding_words(instance: Instance, versions: Sequence[Version], lexicon
     numbers = {id(version): number for number, version in enumerate(versions)}
     for family in families.values():
         for first, second in combinations(family, 2):
-            if instance.kind == "choice" and _alike(first, second) < ALIKE:
+            if instance.kind == "choice" and _share_alike(first, second) < ALIKE:
                 continue
-            only_first, only_second = _differing(first, second)
+            only_first, only_second = _differing_tokens(first, second)
             sides = ((first, second, only_first, only_second), (second, first, only_second, only_first))
             for mine, theirs, only_mine, only_theirs in sides:
                 other_lemmas = _lemmas_of(theirs)
@@ -70,7 +70,7 @@ def mark_deciding_words(instance: Instance, versions: Sequence[Version], lexicon
                     for token in only_mine
                     if only_theirs
                     and isinstance(mine.analysis.get(token.index), Target)
-                    and _key(mine, token) not in other_lemmas
+                    and _lemma_key(mine, token) not in other_lemmas
                 }
             exact = exact or (instance.kind != "choice" and _touches_objects(first, second, only_first, only_second))
             words = [{token.text.lower() for token in side} & GENDERED_WORDS for side in (only_first, only_second)]
@@ -78,35 +78,39 @@ def mark_deciding_words(instance: Instance, versions: Sequence[Version], lexicon
     for number, version in enumerate(versions):
         for target in version.targets:
             if (number, target.index) in staying:
-                version.analysis[target.index] = _left(target, STAYS)
+                version.analysis[target.index] = _leave_word(target, STAYS)
             elif gender and target.pos == "n" and _has_gender(target, lexicon):
-                version.analysis[target.index] = _left(target, GENDER_STAYS)
+                version.analysis[target.index] = _leave_word(target, GENDER_STAYS)
             elif exact and target.pos == "v":
                 version.analysis[target.index] = dataclasses.replace(target, exact=True)
-    _together(versions)
+    _spread_over_texts(versions)
 
 
-def _left(target: Target, reason: str) -> Left:
+def _leave_word(target: Target, reason: str) -> Left:
     return Left(target.index, target.start, target.end, target.form, reason)
 
 
-def _alike(first: Version, second: Version) -> float:
-    shared = sum(here.stop - here.start for same, here, _ in alignment.blocks(first.forms, second.forms) if same)
-    return shared / max(len(first.forms), len(second.forms), 1)
+def _share_alike(first: Version, second: Version) -> float:
+    words_shared = sum(
+        in_first.stop - in_first.start
+        for same, in_first, _ in alignment.matching_blocks(first.forms, second.forms)
+        if same
+    )
+    return words_shared / max(len(first.forms), len(second.forms), 1)
 
 
-def _differing(first: Version, second: Version) -> tuple[list[Token], list[Token]]:
+def _differing_tokens(first: Version, second: Version) -> tuple[list[Token], list[Token]]:
     """The tokens of both texts that the other has not in the same place."""
     only_first: list[Token] = []
     only_second: list[Token] = []
-    for same, here, there in alignment.blocks(first.forms, second.forms):
+    for same, in_first, in_second in alignment.matching_blocks(first.forms, second.forms):
         if not same:
-            only_first += first.tokens[here]
-            only_second += second.tokens[there]
+            only_first += first.tokens[in_first]
+            only_second += second.tokens[in_second]
     return only_first, only_second
 
 
-def _key(version: Version, token: Token) -> tuple[str, str] | None:
+def _lemma_key(version: Version, token: Token) -> tuple[str, str] | None:
     word = version.analysis.get(token.index)
     return (word.lemma, word.pos) if isinstance(word, Target) else None
 
@@ -119,21 +123,21 @@ def _touches_objects(
     first: Version, second: Version, only_first: Sequence[Token], only_second: Sequence[Token]
 ) -> bool:
     """True where the texts differ in more than determiners, adverbs, nouns, auxiliaries and the form of a verb."""
-    forms = [{_form_key(token) for token in side} for side in (only_first, only_second)]
+    forms = [{_form_key(token) for token in tokens} for tokens in (only_first, only_second)]
     return any(
-        not _harmless(token, other)
-        for side, other in ((only_first, forms[1]), (only_second, forms[0]))
-        for token in side
+        not _is_harmless(token, forms_of_other)
+        for tokens, forms_of_other in ((only_first, forms[1]), (only_second, forms[0]))
+        for token in tokens
     )
 
 
 def _form_key(token: Token) -> str:
     """The verb that a token is a form of."""
-    lemmas = inflect.lemmas(token.text, "v") if token.text.isalpha() else ()
+    lemmas = inflect.lemmas_of(token.text, "v") if token.text.isalpha() else ()
     return lemmas[0] if lemmas else token.lemma.lower()
 
 
-def _harmless(token: Token, others: set[str]) -> bool:
+def _is_harmless(token: Token, others: set[str]) -> bool:
     if token.tag.startswith(HARMLESS) and token.tag != "WDT":
         return True
     if token.pos == "AUX" or token.lemma.lower() in GRAMMAR_VERBS:
@@ -151,20 +155,24 @@ def _has_gender(target: Target, lexicon: Lexicon) -> bool:
 
 # "The dogs chased the dog" has one lemma twice. If one occurrence stayed and the other went, the text would say another
 # thing than before, so a word stays in all its forms, and in every text of the instance.
-def _together(versions: Sequence[Version]) -> None:
+def _spread_over_texts(versions: Sequence[Version]) -> None:
     """A word that stays in one text stays in all: its occurrences share one substitute."""
     reasons = (STAYS, GENDER_STAYS)
     staying = {
-        lemma: left.reason
+        lemma: left_word.reason
         for version in versions
-        for left in version.left
-        if left.reason in reasons
-        for lemma in {left.form.lower(), *inflect.lemmas(left.form, "n"), *inflect.lemmas(left.form, "v")}
+        for left_word in version.left
+        if left_word.reason in reasons
+        for lemma in {
+            left_word.form.lower(),
+            *inflect.lemmas_of(left_word.form, "n"),
+            *inflect.lemmas_of(left_word.form, "v"),
+        }
     }
     exact = {(target.lemma, target.pos) for version in versions for target in version.targets if target.exact}
     for version in versions:
         for target in version.targets:
             if target.lemma in staying:
-                version.analysis[target.index] = _left(target, staying[target.lemma])
+                version.analysis[target.index] = _leave_word(target, staying[target.lemma])
             elif (target.lemma, target.pos) in exact and not target.exact:
                 version.analysis[target.index] = dataclasses.replace(target, exact=True)

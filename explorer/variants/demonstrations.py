@@ -62,27 +62,27 @@ def sample_items(
     """
     split = _split_of(candidates, split)
     remarks: list[str] = []
-    usable = _usable([instance for instance in candidates if instance.split == split], seed, remarks)
-    labels = list(dict.fromkeys(_label(piece) for piece in usable))
+    usable = _usable_pieces([instance for instance in candidates if instance.split == split], seed, remarks)
+    labels = list(dict.fromkeys(_label_of(piece) for piece in usable))
     if len(labels) < 2:
         raise UsageError(
             f"The split {split!r} has {len(labels)} label(s) in use; demonstrations need at least two. Choose another "
             "split or benchmark."
         )
     chance = random.Random(f"{seed}/draw")
-    sides = _share_out(usable, (instances, demonstrations), len(labels), chance)
+    shares = _share_out(usable, (instances, demonstrations), len(labels), chance)
     drawn = []
-    for name, wanted, members in zip(("instances", "demonstrations"), (instances, demonstrations), sides, strict=True):
-        picked = tuple(_in_rounds(members, random.Random(f"{seed}/{name}")))[:wanted]
-        if len(picked) < wanted:
-            counts = Counter(_label(piece) for piece in members)
+    for name, size, members in zip(("instances", "demonstrations"), (instances, demonstrations), shares, strict=True):
+        picked = tuple(_in_rounds(members, random.Random(f"{seed}/{name}")))[:size]
+        if len(picked) < size:
+            counts = Counter(_label_of(piece) for piece in members)
             rarest = min(labels, key=lambda label: counts[label])
-            remarks.append(f"{len(picked)} of {wanted} {name}: the class {rarest} has only {counts[rarest]} for them")
+            remarks.append(f"{len(picked)} of {size} {name}: the class {rarest} has only {counts[rarest]} for them")
         drawn.append(picked)
     return Draw(drawn[0], drawn[1], split, tuple(remarks))
 
 
-def orders(demonstrations: Sequence[Pieces], count: int, seed: int = 0) -> list[tuple[Pieces, ...]]:
+def sample_orders(demonstrations: Sequence[Pieces], count: int, seed: int = 0) -> list[tuple[Pieces, ...]]:
     """Orders of the same demonstrations, the first as drawn, the others shuffled anew; all balanced in every beginning.
 
     The first k of an order are its k demonstrations, so that a larger k goes on from a smaller one; another order's
@@ -98,7 +98,7 @@ def orders(demonstrations: Sequence[Pieces], count: int, seed: int = 0) -> list[
     return shuffled
 
 
-def cut(instance: Instance, seed: int = 0) -> Pieces | str:
+def cut_in_two(instance: Instance, seed: int = 0) -> Pieces | str:
     """The instance in two pieces, or why it has none.
 
     A single text is cut at one of its blanks, drawn between 60 and 80% of them; the earlier tool of the same authors
@@ -107,15 +107,15 @@ def cut(instance: Instance, seed: int = 0) -> Pieces | str:
     first, second = on_one_line(instance.context), on_one_line(instance.second)
     if second:
         return Pieces(instance, first, second) if first else "the first sentence is empty"
-    places = [match.span() for match in re.finditer(" +", first)]
-    if not places:
+    blanks = [match.span() for match in re.finditer(" +", first)]
+    if not blanks:
         return "the text has no blank to cut at"
-    low, high = math.ceil(FIRST_SHARE * len(places)), math.floor(LAST_SHARE * len(places))
+    low, high = math.ceil(FIRST_SHARE * len(blanks)), math.floor(LAST_SHARE * len(blanks))
     if low > high:  # no blank of a short text stands there: the nearest
-        low = high = max(1, round((FIRST_SHARE + LAST_SHARE) / 2 * len(places)))
+        low = high = max(1, round((FIRST_SHARE + LAST_SHARE) / 2 * len(blanks)))
     chosen = random.Random(f"{seed}/cut/{instance.id}").randint(low, high)
-    start, end = places[chosen - 1]
-    return Pieces(instance, first[:start], first[end:], chosen, len(places))
+    start, end = blanks[chosen - 1]
+    return Pieces(instance, first[:start], first[end:], chosen, len(blanks))
 
 
 def on_one_line(text: str) -> str:
@@ -123,64 +123,64 @@ def on_one_line(text: str) -> str:
     return _BREAKS.sub(" ", text).strip()
 
 
-def _split_of(candidates: Sequence[Instance], wanted: str) -> str:
-    known = list(dict.fromkeys(candidate.split for candidate in candidates))
-    if wanted and wanted not in known:
-        raise UsageError(f"There is no instance of the split {wanted!r}; the splits are {', '.join(known)}.")
-    if not known:
+def _split_of(candidates: Sequence[Instance], asked_split: str) -> str:
+    splits = list(dict.fromkeys(candidate.split for candidate in candidates))
+    if asked_split and asked_split not in splits:
+        raise UsageError(f"There is no instance of the split {asked_split!r}; the splits are {', '.join(splits)}.")
+    if not splits:
         raise UsageError("There is no instance to draw from. Choose another benchmark, or fewer restrictions.")
-    return wanted or ("train" if "train" in known else known[0])
+    return asked_split or ("train" if "train" in splits else splits[0])
 
 
-def _usable(candidates: Sequence[Instance], seed: int, remarks: list[str]) -> list[Pieces]:
+def _usable_pieces(candidates: Sequence[Instance], seed: int, remarks: list[str]) -> list[Pieces]:
     """The labelled instances that can be cut, each text once."""
     usable: list[Pieces] = []
-    seen: set[tuple[str, str]] = set()
-    left: Counter[str] = Counter()
+    earlier_texts: set[tuple[str, str]] = set()
+    reasons: Counter[str] = Counter()
     for candidate in candidates:
-        pieces = cut(candidate, seed) if candidate.gold is not None else "it has no label"
-        text = (_folded(candidate.context), _folded(candidate.second))
+        pieces = cut_in_two(candidate, seed) if candidate.gold is not None else "it has no label"
+        text = (_folded_text(candidate.context), _folded_text(candidate.second))
         if isinstance(pieces, str):
-            left[pieces] += 1
-        elif text in seen:
-            left["the text occurs before"] += 1
+            reasons[pieces] += 1
+        elif text in earlier_texts:
+            reasons["the text occurs before"] += 1
         else:
-            seen.add(text)
+            earlier_texts.add(text)
             usable.append(pieces)
-    remarks += [f"{count} left out: {why}" for why, count in left.items()]
+    remarks += [f"{count} left out: {why}" for why, count in reasons.items()]
     return usable
 
 
 def _share_out(
-    usable: Sequence[Pieces], wanted: tuple[int, int], labels: int, chance: random.Random
+    usable: Sequence[Pieces], sizes: tuple[int, int], labels: int, chance: random.Random
 ) -> tuple[list[Pieces], list[Pieces]]:
     """All of a text's instances go to one side: the one that lacks most of what their labels have to fill there."""
-    together: dict[str, list[Pieces]] = defaultdict(list)
+    by_text: dict[str, list[Pieces]] = defaultdict(list)
     for piece in usable:
-        together[_folded(piece.instance.context)].append(piece)
-    keys = list(together)
+        by_text[_folded_text(piece.instance.context)].append(piece)
+    keys = list(by_text)
     chance.shuffle(keys)
-    rarest = min(Counter(_label(piece) for piece in usable).values())
+    rarest = min(Counter(_label_of(piece) for piece in usable).values())
     # Of a class that is too small for both, the test items get half at most.
-    items = max(1, min(math.ceil(wanted[0] / labels), rarest // 2))
-    quotas = (items, max(1, min(math.ceil(wanted[1] / labels), rarest - items)))
+    items = max(1, min(math.ceil(sizes[0] / labels), rarest // 2))
+    quotas = (items, max(1, min(math.ceil(sizes[1] / labels), rarest - items)))
     counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    sides: tuple[list[Pieces], list[Pieces]] = ([], [])
+    shares: tuple[list[Pieces], list[Pieces]] = ([], [])
     for key in keys:
-        members = together[key]
+        members = by_text[key]
         chance.shuffle(members)
-        full = [sum(counts[side][_label(piece)] for piece in members) / quotas[side] for side in (0, 1)]
-        side = 0 if full[0] <= full[1] else 1
-        sides[side].extend(members)
-        counts[side].update(_label(piece) for piece in members)
-    return sides
+        fill_rates = [sum(counts[share][_label_of(piece)] for piece in members) / quotas[share] for share in (0, 1)]
+        share = 0 if fill_rates[0] <= fill_rates[1] else 1
+        shares[share].extend(members)
+        counts[share].update(_label_of(piece) for piece in members)
+    return shares
 
 
 def _in_rounds(members: Sequence[Pieces], chance: random.Random) -> Iterator[Pieces]:
     """One instance of each label a round, in a random order a round, until a label has none left."""
     waiting: dict[str, list[Pieces]] = defaultdict(list)
     for piece in reversed(members):
-        waiting[_label(piece)].append(piece)
+        waiting[_label_of(piece)].append(piece)
     names = list(waiting)
     while True:
         having = [name for name in names if waiting[name]]
@@ -190,10 +190,10 @@ def _in_rounds(members: Sequence[Pieces], chance: random.Random) -> Iterator[Pie
             return
 
 
-def _label(piece: Pieces) -> str:
+def _label_of(piece: Pieces) -> str:
     instance = piece.instance
     return instance.options[instance.gold] if instance.options and instance.gold is not None else instance.label
 
 
-def _folded(text: str) -> str:
+def _folded_text(text: str) -> str:
     return fold_text(text)

@@ -43,61 +43,63 @@ class Edit:
 def running_texts(instance: Instance) -> list[Running]:
     """The texts of an instance, each whole: shared fields first, then what differs from option to option."""
     if instance.kind == "cloze":
-        return [_cloze(instance)]
+        return [_running_of_cloze(instance)]
     if instance.kind == "choice" and instance.format == "winogrande":
-        return [_filled(instance, i) for i in range(len(instance.options))]
+        return [_running_of_option(instance, i) for i in range(len(instance.options))]
     if instance.kind in ("pair", "choice", "rating"):
         fields = (("context", instance.context), ("second", instance.second))
-        shared = [_whole(part, text) for part, text in fields if text]
-        return [*shared, *(_whole(f"option {i}", text, "options") for i, text in enumerate(instance.options))]
+        shared = [_running_of_text(part, text) for part, text in fields if text]
+        return [*shared, *(_running_of_text(f"option {i}", text, "options") for i, text in enumerate(instance.options))]
     if instance.kind == "regions":
-        return [_regions(number, condition) for number, condition in enumerate(instance.conditions)]
+        return [_running_of_regions(number, condition) for number, condition in enumerate(instance.conditions)]
     if instance.kind in ("labelled", "text"):
         fields = (("context", instance.context), ("second", instance.second))
-        return [_whole(part, text) for part, text in fields if text]
+        return [_running_of_text(part, text) for part, text in fields if text]
     return []
 
 
-def _whole(part: str, text: str, family: str = "") -> Running:
+def _running_of_text(part: str, text: str, family: str = "") -> Running:
     return Running(text, (Piece(part, 0, len(text)),), family)
 
 
-def _cloze(instance: Instance) -> Running:
+def _running_of_cloze(instance: Instance) -> Running:
     context, last = joined(instance.context, instance.options[0])
     start = len(context) + len(last) - len(last.strip())
     pieces = (
         Piece("context", 0, len(context)),
-        Piece("option 0", start, len(context) + len(last), _edge(instance.options[0])),
+        Piece("option 0", start, len(context) + len(last), _leading_blanks(instance.options[0])),
     )
     return Running(context + last, pieces)
 
 
-def _edge(text: str) -> int:
+def _leading_blanks(text: str) -> int:
     """How many characters of white space a text begins with."""
     return len(text) - len(text.lstrip())
 
 
-def _filled(instance: Instance, number: int) -> Running:
+def _running_of_option(instance: Instance, number: int) -> Running:
     before, after = gaps.around(instance.context)
     option = instance.options[number].strip()
     gap = len(before)
     behind = gap + len(option)
     pieces = (
         Piece("context", 0, gap),
-        Piece(f"option {number}", gap, behind, _edge(instance.options[number])),
+        Piece(f"option {number}", gap, behind, _leading_blanks(instance.options[number])),
         Piece("context", behind, behind + len(after), len(instance.context) - len(after)),
     )
     return Running(before + option + after, pieces, "options")
 
 
-def _regions(number: int, condition: Condition) -> Running:
+def _running_of_regions(number: int, condition: Condition) -> Running:
     text, pieces = "", []
     for region, content in enumerate(condition.regions):
         bare = content.strip()
         if not bare:
             continue
         text += blank(text, bare)
-        pieces.append(Piece(f"condition {number} region {region}", len(text), len(text) + len(bare), _edge(content)))
+        pieces.append(
+            Piece(f"condition {number} region {region}", len(text), len(text) + len(bare), _leading_blanks(content))
+        )
         text += bare
     return Running(text, tuple(pieces), "conditions")
 
@@ -111,23 +113,23 @@ def locate(running: Running, start: int, end: int) -> tuple[str, int, int] | Non
     return None
 
 
-def apply(text: str, edits: Sequence[Edit]) -> str:
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
     """The text with its edits made; everything between them stays character for character."""
-    made, last = [], 0
+    pieces, last = [], 0
     for edit in sorted(edits, key=lambda edit: edit.start):
-        made += [text[last : edit.start], edit.text]
+        pieces += [text[last : edit.start], edit.text]
         last = edit.end
-    return "".join([*made, text[last:]])
+    return "".join([*pieces, text[last:]])
 
 
-def rebuild(instance: Instance, edits: Sequence[Edit], **changes: object) -> Instance:
+def rebuild_instance(instance: Instance, edits: Sequence[Edit], **changes: object) -> Instance:
     """The instance with the edits made in its fields."""
     by_part: dict[str, list[Edit]] = {}
     for edit in edits:
         by_part.setdefault(edit.part, []).append(edit)
 
     def edited(part: str, text: str) -> str:
-        return apply(text, by_part.get(part, ()))
+        return apply_edits(text, by_part.get(part, ()))
 
     return dataclasses.replace(
         instance,
@@ -146,10 +148,10 @@ def rebuild(instance: Instance, edits: Sequence[Edit], **changes: object) -> Ins
 
 
 def _edited_options(instance: Instance, by_part: Mapping[str, Sequence[Edit]]) -> tuple[str, ...]:
-    return tuple(apply(text, by_part.get(f"option {i}", ())) for i, text in enumerate(instance.options))
+    return tuple(apply_edits(text, by_part.get(f"option {i}", ())) for i, text in enumerate(instance.options))
 
 
-def parts(instance: Instance) -> dict[str, str]:
+def field_texts(instance: Instance) -> dict[str, str]:
     """Every field that an edit can name, with its text."""
     texts = {"context": instance.context, "second": instance.second}
     texts |= {f"option {i}": text for i, text in enumerate(instance.options)}

@@ -40,14 +40,14 @@ CLOSING_QUOTES = {'"', "”", "''"}
 QUESTION_WORDS = {"who", "whom", "whose", "what", "which", "when", "where", "why", "how", "whether", "if"}
 
 
-def uses(tokens: Sequence[Token], verb: Token, lexicon: Lexicon) -> list[str]:
+def verb_uses(tokens: Sequence[Token], verb: Token, lexicon: Lexicon) -> list[str]:
     """The keys of FRAMES that tell how a verb is used, the most exact first, then coarser ones to fall back on."""
-    exact = _use(tokens, verb)
+    exact = _find_use(tokens, verb)
     children = [token for token in tokens if token.head == verb.index and token.index != verb.index]
     keys = [exact]
     if exact == "object":
         objects = [child for child in children if child.dep in ("dobj", "nsubjpass")]
-        kinds = {_kind(child, lexicon) for child in objects}
+        kinds = {_object_kind(child, lexicon) for child in objects}
         keys = [*(kinds - {""} if len(kinds) == 1 else ()), exact]
     elif exact == "object and to-infinitive":
         keys.append("object")  # "He was chosen to lead": the infinitive may tell the purpose
@@ -58,12 +58,12 @@ def by_a_person(tokens: Sequence[Token], verb: Token, lexicon: Lexicon) -> bool:
     """True where the subject of a verb is surely a person."""
     subjects = [token for token in tokens if token.head == verb.index and token.dep == "nsubj"]
     return any(
-        word.text.lower() in PEOPLE or (word.tag in ("NN", "NNS") and _kind(word, lexicon) == "person as object")
+        word.text.lower() in PEOPLE or (word.tag in ("NN", "NNS") and _object_kind(word, lexicon) == "person as object")
         for word in subjects
     )
 
 
-def _kind(noun: Token, lexicon: Lexicon) -> str:
+def _object_kind(noun: Token, lexicon: Lexicon) -> str:
     """Whether an object is a person or a thing, "" where it could be either."""
     word = noun.text.lower()
     if word in PERSONAL:
@@ -79,7 +79,7 @@ def _kind(noun: Token, lexicon: Lexicon) -> str:
     return "" if len(people) > 1 else "person as object" if people.pop() else "thing as object"
 
 
-def _use(tokens: Sequence[Token], verb: Token) -> str:
+def _find_use(tokens: Sequence[Token], verb: Token) -> str:
     children = [token for token in tokens if token.head == verb.index and token.index != verb.index]
     relations = {child.dep for child in children}
     passive = bool(relations & {"auxpass", "nsubjpass"})
@@ -128,7 +128,7 @@ def _with_clause(tokens: Sequence[Token], clause: Token, has_object: bool) -> st
     return "object and adjective" if subject or has_object else ""
 
 
-def allows(lemma: Lemma, how: str) -> bool:
+def allows_use(lemma: Lemma, how: str) -> bool:
     """True where one of the verb's frames in this sense allows the use; an unknown use is always allowed."""
     return not how or bool(FRAMES[how] & set(lemma.frames))
 

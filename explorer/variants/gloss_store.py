@@ -78,15 +78,15 @@ class VectorStore:
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
     def _recall(self, keys: Iterable[bytes]) -> None:
-        wanted = sorted(keys)
-        if not wanted:
+        sorted_keys = sorted(keys)
+        if not sorted_keys:
             return
         try:
             with self._open() as database:
-                for first in range(0, len(wanted), ASK):
-                    some = wanted[first : first + ASK]
-                    marks = ",".join("?" * len(some))
-                    rows = database.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", some)
+                for first in range(0, len(sorted_keys), ASK):
+                    batch = sorted_keys[first : first + ASK]
+                    marks = ",".join("?" * len(batch))
+                    rows = database.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", batch)
                     self._memory |= {key: np.frombuffer(vector, np.float32) for key, vector in rows}
         except sqlite3.DatabaseError:  # damaged further inside than opening looks
             self._discard()

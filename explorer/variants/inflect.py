@@ -63,7 +63,7 @@ def _inflect_word(word: str, tag: str) -> str | None:
     if (word, tag) in OVERRIDES:
         return OVERRIDES[word, tag]
     if tag == "NNS":
-        return word if plural_only(word) else _plural(word)
+        return word if plural_only(word) else _plural_of(word)
     if tag == "NN":
         return None if plural_only(word) else word
     if tag in ("VB", "VBP"):
@@ -72,12 +72,12 @@ def _inflect_word(word: str, tag: str) -> str | None:
     return spellings[0] if spellings else None
 
 
-def _plural(word: str) -> str | None:
+def _plural_of(word: str) -> str | None:
     if word in INVARIANT:
         return word
     head, hyphen, tail = word.partition("-")
     if hyphen and tail.split("-")[0] in PREPOSITIONS | {"law"}:  # mother-in-law, passer-by
-        form = _plural(head)
+        form = _plural_of(head)
         return None if form is None else form + hyphen + tail
     forms = [form for form in _dictionary_forms(word, "NNS") if form != word and _same_spelling(word, form)]
     if forms:
@@ -96,7 +96,7 @@ def _dictionary_forms(word: str, tag: str) -> tuple[str, ...]:
 
 
 @cache
-def forms(lemma: str, tag: str) -> frozenset[str]:
+def spellings_of(lemma: str, tag: str) -> frozenset[str]:
     """Every spelling that counts as this form of the lemma, in lower case."""
     spellings = {form.lower() for form in _dictionary_forms(lemma, tag)}
     if tag == "NNS" and lemma not in INVARIANT and len(spellings) > 1:
@@ -107,7 +107,7 @@ def forms(lemma: str, tag: str) -> frozenset[str]:
 
 
 @cache
-def lemmas(form: str, pos: str) -> tuple[str, ...]:
+def lemmas_of(form: str, pos: str) -> tuple[str, ...]:
     """The lemmas ("n" or "v") that a form may belong to, those in the dictionary first."""
     upos = UPOS[pos]
     form = form.lower()
@@ -118,7 +118,7 @@ def lemmas(form: str, pos: str) -> tuple[str, ...]:
 
 def tag_of(form: str, lemma: str, pos: str, wish: str) -> str | None:
     """The Penn tag under which `form` is a form of `lemma`: the tagger's where it fits, else the only one."""
-    fitting = [tag for tag in TAGS[pos] if form.lower() in forms(lemma, tag)]
+    fitting = [tag for tag in TAGS[pos] if form.lower() in spellings_of(lemma, tag)]
     if wish in fitting or not fitting:
         return wish if fitting else None
     if pos == "v" and set(fitting) <= {"VB", "VBP"}:
@@ -131,22 +131,22 @@ def plural_only(lemma: str) -> bool:
     """True for a lemma that is itself a plural, or ends like one ("scissors", "goods", "news")."""
     if not lemma.endswith("s") or lemma.endswith(("ss", "us", "is")) or lemma in INVARIANT:
         return False
-    plurals = _known(lemma).get("NNS", ())
-    return plurals == (lemma,) or (not plurals and bool(lemmas(lemma, "n")))
+    plurals = _known_inflections(lemma).get("NNS", ())
+    return plurals == (lemma,) or (not plurals and bool(lemmas_of(lemma, "n")))
 
 
-def collective(lemma: str) -> bool:
+def is_collective(lemma: str) -> bool:
     """True for a noun that is plural without an ending ("police", "people")."""
-    return lemma not in INVARIANT and not plural_only(lemma) and lemma in _known(lemma).get("NNS", ())
+    return lemma not in INVARIANT and not plural_only(lemma) and lemma in _known_inflections(lemma).get("NNS", ())
 
 
-def invariant(lemma: str) -> bool:
+def is_invariant(lemma: str) -> bool:
     """True for a noun whose plural looks like its singular ("sheep"): it does not show its number."""
     return lemma in INVARIANT or lemma in ("people", "police", "cattle")
 
 
 @cache
-def uncountable(lemma: str) -> bool:
+def is_uncountable(lemma: str) -> bool:
     """True for a noun that has no plural ("furniture", "cash")."""
     return inflect(lemma, "NNS") is None
 
@@ -154,13 +154,13 @@ def uncountable(lemma: str) -> bool:
 @cache
 def countable_only(lemma: str) -> bool:
     """True for a noun that the dictionary knows as countable and nothing else ("woman"): it needs a determiner."""
-    plurals = _known(lemma).get("NNS", ())
+    plurals = _known_inflections(lemma).get("NNS", ())
     return bool(plurals) and lemma not in plurals and lemma not in INVARIANT
 
 
-def known(lemma: str, pos: str) -> bool:
+def is_known(lemma: str, pos: str) -> bool:
     """True where the dictionary lists the word as a noun ("n") or a verb ("v")."""
-    return any(tag in TAGS[pos] for tag in _known(lemma))
+    return any(tag in TAGS[pos] for tag in _known_inflections(lemma))
 
 
 @cache
@@ -170,13 +170,13 @@ def known_form(form: str, pos: str) -> bool:
 
 
 @cache
-def listed(form: str) -> bool:
+def is_listed(form: str) -> bool:
     """True for a word that the dictionary has in some form, of any part of speech."""
     return bool(_lemmatizer().getAllLemmas(form))
 
 
 @cache
-def _known(lemma: str) -> dict[str, tuple[str, ...]]:
+def _known_inflections(lemma: str) -> dict[str, tuple[str, ...]]:
     return dict(_inflections().getAllInflections(lemma))
 
 
@@ -187,7 +187,7 @@ def match_case(source: str, word: str) -> str:
     return word[:1].upper() + word[1:] if source[:1].isupper() else word
 
 
-def irregulars(upos: str) -> Iterator[tuple[str, str]]:
+def irregular_forms(upos: str) -> Iterator[tuple[str, str]]:
     """Form and lemma of each irregular word of a kind (NOUN, VERB, ADJ, ADV) in lemminflect's dictionary."""
     _without_spacy()
     from lemminflect import config
@@ -202,11 +202,11 @@ def irregulars(upos: str) -> Iterator[tuple[str, str]]:
     for lemma, table in InflectionLUCodec.load(config.inflection_lu_fn).items():
         for tag in tags:
             for form in table.get(tag, ()):
-                if lemma.islower() and " " not in form and not _regular(form, lemma):
+                if lemma.islower() and " " not in form and not _is_regular(form, lemma):
                     yield form.lower(), lemma
 
 
-def _regular(form: str, lemma: str) -> bool:
+def _is_regular(form: str, lemma: str) -> bool:
     """True where WordNet's own endings lead from the form back to the lemma."""
     endings = ("s", "es", "ed", "ing", "er", "est", "d", "r", "st")
     stems = {lemma, lemma.removesuffix("e")}
@@ -217,9 +217,9 @@ def _regular(form: str, lemma: str) -> bool:
 def _without_spacy() -> None:
     """Makes the package known without running its `__init__`, which loads spaCy and with it torch: seconds."""
     if "lemminflect" not in sys.modules:
-        found = importlib.util.find_spec("lemminflect")
-        assert found is not None
-        sys.modules.setdefault("lemminflect", importlib.util.module_from_spec(found))
+        spec = importlib.util.find_spec("lemminflect")
+        assert spec is not None
+        sys.modules.setdefault("lemminflect", importlib.util.module_from_spec(spec))
 
 
 @cache

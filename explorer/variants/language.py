@@ -143,37 +143,37 @@ class Verdict:
         return f"This text {doubt}: {self.why}. {ONLY}."
 
 
-def judge(texts: Iterable[str]) -> Verdict:
+def judge_language(texts: Iterable[str]) -> Verdict:
     """What the texts of an instance, taken together, are written in."""
     text = "\n".join(texts)
-    if (script := _script(text)) != "LATIN":
+    if (script := _main_script(text)) != "LATIN":
         if not script:
             return Verdict(True)
         return Verdict(False, f"it is written in {script.capitalize()} letters", _OF_SCRIPT.get(script, ""))
-    words = _words(text)
+    words = _plain_words(text)
     if not words:
         return Verdict(True)
     english = sum(1.0 if word in STRONG else SHARED_WEIGHT for word in words if word in ENGLISH_WORDS)
-    unknown = [word for word in words if not _known(word)]
-    known = 1 - len(unknown) / len(words)
+    unknown = [word for word in words if not _is_english(word)]
+    share_known = 1 - len(unknown) / len(words)
     # A word that English has too ("die", "hat", "door") is no evidence for another language.
     foreign = {name: [word for word in unknown if word in vocabulary] for name, vocabulary in OTHERS.items()}
     name = max(foreign, key=lambda language: len(foreign[language]))
-    others = len(foreign[name])
-    if others > english or (others and others == english and known < KNOWN_SHARE):
-        return Verdict(False, f"{_quoted(foreign[name])} as in {name}", name)
-    if known <= KNOWN_SHARE and english < len(words) / 4:
-        why = f"an English dictionary lacks {len(unknown)} of {len(words)} words ({_quoted(unknown)})"
+    foreign_words = len(foreign[name])
+    if foreign_words > english or (foreign_words and foreign_words == english and share_known < KNOWN_SHARE):
+        return Verdict(False, f"{_quote_words(foreign[name])} as in {name}", name)
+    if share_known <= KNOWN_SHARE and english < len(words) / 4:
+        why = f"an English dictionary lacks {len(unknown)} of {len(words)} words ({_quote_words(unknown)})"
         return Verdict(False if len(unknown) >= FEW else None, why)
     return Verdict(True)
 
 
-def refusal(instance: Instance) -> str:
+def why_refused(instance: Instance) -> str:
     """Why no word of an instance is tagged or swapped, "" where it is English; what is declared is believed."""
     if instance.language:
-        said = languages.in_words(instance.language)
-        return "" if instance.language == ENGLISH else f"The language of this text is {said}. {ONLY}."
-    return judge(text.text for text in fields.running_texts(instance)).refusal
+        name = languages.in_words(instance.language)
+        return "" if instance.language == ENGLISH else f"The language of this text is {name}. {ONLY}."
+    return judge_language(text.text for text in fields.running_texts(instance)).refusal
 
 
 def other_language(instances: Sequence[Instance], declared: str) -> str:
@@ -193,7 +193,7 @@ def other_language(instances: Sequence[Instance], declared: str) -> str:
 def _why_not_english(instance: Instance) -> str:
     if instance.language:
         return "" if instance.language == ENGLISH else f"its language is {languages.in_words(instance.language)}"
-    verdict = judge(text.text for text in fields.running_texts(instance))
+    verdict = judge_language(text.text for text in fields.running_texts(instance))
     return "" if verdict.english else verdict.why
 
 
@@ -205,34 +205,34 @@ class Look:
     why: str
 
 
-def look(instances: Sequence[Instance]) -> Look:
+def look_at_language(instances: Sequence[Instance]) -> Look:
     """A guess at the language of instances, by function words and script; an offer, never taken in silence.
 
     English is told where most look so; any other by those that have its small words, since not every sentence has one.
     """
     looked_at = instances[:: max(1, len(instances) // SAMPLE)]
-    found: Counter[str] = Counter()
+    languages_found: Counter[str] = Counter()
     for instance in looked_at:
-        verdict = judge(text.text for text in fields.running_texts(instance))
-        found[ENGLISH if verdict.english else verdict.like or "?"] += 1
-    if not found:
+        verdict = judge_language(text.text for text in fields.running_texts(instance))
+        languages_found[ENGLISH if verdict.english else verdict.like or "?"] += 1
+    if not languages_found:
         return Look("", "there is no text to look at")
-    if 2 * found[ENGLISH] <= len(looked_at):
-        found.pop(ENGLISH, None)  # short texts look English easily
-        found.pop("?", None)
-    if not found:
+    if 2 * languages_found[ENGLISH] <= len(looked_at):
+        languages_found.pop(ENGLISH, None)  # short texts look English easily
+        languages_found.pop("?", None)
+    if not languages_found:
         return Look("", "they look like no language that is known here by its small words")
-    like, many = found.most_common(1)[0]
+    like, count = languages_found.most_common(1)[0]
     code = languages.find_code(like)
-    share = f"{many} of {len(looked_at)} instances looked at"
+    share = f"{count} of {len(looked_at)} instances looked at"
     return Look(code if code in languages.NAMES else "", f"{share} look {languages.in_words(code or like)}")
 
 
-def _quoted(words: Iterable[str]) -> str:
+def _quote_words(words: Iterable[str]) -> str:
     return ", ".join(f"“{word}”" for word in dict.fromkeys(words))[:80]
 
 
-def _script(text: str) -> str:
+def _main_script(text: str) -> str:
     """The script of most letters as Unicode names it ("CYRILLIC"), "" for a text without letters."""
     letters = [letter for letter in text if letter.isalpha()]
     scripts = Counter("LATIN" if letter.isascii() else unicodedata.name(letter, "?").split()[0] for letter in letters)
@@ -245,7 +245,7 @@ def _script(text: str) -> str:
     return {"CJK": "CHINESE", "HIRAGANA": "JAPANESE", "KATAKANA": "JAPANESE"}.get(script, script)
 
 
-def _words(text: str) -> list[str]:
+def _plain_words(text: str) -> list[str]:
     """The words in lower case, without those that may be names."""
     words = []
     shouted = text.isupper()
@@ -260,9 +260,9 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _known(word: str) -> bool:
+def _is_english(word: str) -> bool:
     """True for a word that an English dictionary has in some form."""
     bare = word.removesuffix("'s")
     if word in LISTED:
         return False
-    return len(bare) == 1 or bare in ENGLISH_WORDS or word in ENGLISH_WORDS | UNLISTED or inflect.listed(bare)
+    return len(bare) == 1 or bare in ENGLISH_WORDS or word in ENGLISH_WORDS | UNLISTED or inflect.is_listed(bare)

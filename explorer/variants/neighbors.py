@@ -40,7 +40,7 @@ class Source:
     key: str
 
 
-def neighbors(
+def make_neighbors(
     sources: Sequence[Source], proposer: Proposer, *, count: int = PER_TEXT, seed: int = 0
 ) -> list[tuple[Neighbor, ...]]:
     """At most `count` different neighbors of each text, its drawn words in turn, each by the best word not yet taken.
@@ -55,28 +55,30 @@ def neighbors(
     ]
     unique_gaps = list(dict.fromkeys(gaps))
     proposed = dict(zip(unique_gaps, proposer.propose(unique_gaps, PROPOSALS), strict=True)) if unique_gaps else {}
-    return [_of_text(source, words, proposed, count) for source, words in zip(sources, drawn, strict=True)]
+    return [_neighbors_of_text(source, words, proposed, count) for source, words in zip(sources, drawn, strict=True)]
 
 
 def sample_words(source: Source, count: int, seed: int) -> list[re.Match[str]]:
     """At most `count` words of the text in an order that depends on the seed, the key, the word and its number."""
-    seen: dict[str, int] = {}
+    uses: dict[str, int] = {}
     ranked = []
     for word in WORD.finditer("" if unencodable(source.text) else source.text):
         form = word[0].lower()
-        seen[form] = seen.get(form, 0) + 1
-        name = f"{seed}\x1f{source.key}\x1f{form}\x1f{seen[form]}"
+        uses[form] = uses.get(form, 0) + 1
+        name = f"{seed}\x1f{source.key}\x1f{form}\x1f{uses[form]}"
         ranked.append((hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(), word))
     return [word for _, word in sorted(ranked, key=lambda pair: pair[0])[:count]]
 
 
-def fits(original: str, candidate: str) -> bool:
+def is_another_word(original: str, candidate: str) -> bool:
     """Whether a proposed word is another word than the original, not a form of the same."""
     old, new = original.lower(), candidate.lower()
-    return old != new and not any(set(inflect.lemmas(old, pos)) & set(inflect.lemmas(new, pos)) for pos in ("n", "v"))
+    return old != new and not any(
+        set(inflect.lemmas_of(old, pos)) & set(inflect.lemmas_of(new, pos)) for pos in ("n", "v")
+    )
 
 
-def _of_text(
+def _neighbors_of_text(
     source: Source,
     words: Sequence[re.Match[str]],
     proposed: dict[Gap, list[tuple[str, float]]],
@@ -85,11 +87,11 @@ def _of_text(
     """Round after round one neighbour of each drawn word, until there are enough."""
     waiting = []
     for word in words:
-        left, right = source.text[: word.start()], source.text[word.end() :]
+        before, after = source.text[: word.start()], source.text[word.end() :]
         fitting = [
-            Neighbor(f"{left}{form}{right}", word.start(), word[0], form, logprob)
-            for candidate, logprob in proposed[Gap(left, word[0], right)]
-            if fits(word[0], candidate) and (form := inflect.match_case(word[0], candidate))
+            Neighbor(f"{before}{form}{after}", word.start(), word[0], form, logprob)
+            for candidate, logprob in proposed[Gap(before, word[0], after)]
+            if is_another_word(word[0], candidate) and (form := inflect.match_case(word[0], candidate))
         ]
         waiting.append(list({neighbor.text: neighbor for neighbor in reversed(fitting)}.values())[::-1])
     chosen: list[Neighbor] = []

@@ -15,14 +15,14 @@ from explorer.errors import UsageError
 from explorer.records import Instance
 from explorer.variants import articles, deciding, fields, synonyms
 from explorer.variants.lexicon import Lexicon, Sense
-from explorer.variants.senses import SenseScorer, choose
+from explorer.variants.senses import SenseScorer, best_sense
 from explorer.variants.swap_edits import (
     Choice,
     Swap,
     article_before,
     find_flags,
     find_parted,
-    inflected,
+    inflect_for,
     swaps_and_edits,
     why_broken,
 )
@@ -174,7 +174,7 @@ def perturb_texts(
         )
         for name, text, code in zip(names, originals, languages or [""] * len(names), strict=True)
     ]
-    made = perturb_instances(instances, tools, pos=pos, seed=seed, veto=veto, choices=choices, progress=progress)
+    perturbed = perturb_instances(instances, tools, pos=pos, seed=seed, veto=veto, choices=choices, progress=progress)
     return [
         Perturbed(
             result.instance.context if result.instance else text,
@@ -182,7 +182,7 @@ def perturb_texts(
             result.left,
             "" if result.instance or not text else result.reason,
         )
-        for result, text in zip(made, originals, strict=True)
+        for result, text in zip(perturbed, originals, strict=True)
     ]
 
 
@@ -197,9 +197,9 @@ def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str,
         return PerturbedInstance(None, reason=f"a {reading.instance.kind} has no sentence")
     if reading.refused:
         return PerturbedInstance(None, reason=reading.refused)
-    left = tuple(dict.fromkeys((word.form, word.reason) for version in reading.versions for word in version.left))
+    words_left = tuple(dict.fromkeys((word.form, word.reason) for version in reading.versions for word in version.left))
     for keep_articles in (False, True):
-        choices, stayed = _choose(reading, seed, by_hand, keep_articles)
+        choices, stayed = _choose_substitutes(reading, seed, by_hand, keep_articles)
         swaps, edits = swaps_and_edits(reading, choices)
         if parted := find_parted(reading.instance, swaps, by_hand):
             stayed += tuple(
@@ -207,32 +207,32 @@ def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str,
             )
             choices = {key: choice for key, choice in choices.items() if key not in parted}
             swaps, edits = swaps_and_edits(reading, choices)
-        made = fields.rebuild(reading.instance, edits)
-        reason = why_broken(reading, choices, made)
+        new_instance = fields.rebuild_instance(reading.instance, edits)
+        reason = why_broken(reading, choices, new_instance)
         if not reason:
             break
     else:
-        return PerturbedInstance(None, swaps, reason=reason, left=(*left, *stayed))
+        return PerturbedInstance(None, swaps, reason=reason, left=(*words_left, *stayed))
     edit = {"study": "perturbation", "pos": pos, "seed": seed, "swaps": [asdict(swap) for swap in swaps]}
-    made = replace(
-        made,
+    new_instance = replace(
+        new_instance,
         id=f"{reading.instance.id}#perturbed-{pos}-{seed}",
         parent=reading.instance.id,
         edit=json.dumps(edit, ensure_ascii=False),
     )
-    return PerturbedInstance(made, swaps, find_flags(reading.instance, swaps), left=(*left, *stayed))
+    return PerturbedInstance(new_instance, swaps, find_flags(reading.instance, swaps), left=(*words_left, *stayed))
 
 
-def _choose(
+def _choose_substitutes(
     reading: Reading, seed: int, by_hand: Mapping[str, str], keep_articles: bool
 ) -> tuple[dict[tuple[str, str], Choice], tuple[tuple[str, str], ...]]:
     """A sense and a substitute for each word that can have one; the others with the reason."""
     present = {word for version in reading.versions for token in version.tokens for word in (token.text, token.lemma)}
-    taken = {word.lower() for word in present}
+    used_words = {word.lower() for word in present}
     choices: dict[tuple[str, str], Choice] = {}
     stayed = []
     for word in reading.words:
-        sense = word.senses[choose(word.scores)]
+        sense = word.senses[best_sense(word.scores)]
         chosen = by_hand.get(f"{word.lemma}.{word.pos}") or by_hand.get(word.lemma)
         if chosen:
             choices[word.lemma, word.pos] = Choice(_sense_with(word, chosen) or sense, chosen, True)
@@ -243,21 +243,21 @@ def _choose(
         pool = [
             candidate
             for candidate in shared_candidates(word, sense, reading.versions, keep_articles)
-            if not taken & {candidate.lemma, *(inflected(candidate.lemma, target) for _, target in word.targets)}
+            if not used_words & {candidate.lemma, *(inflect_for(candidate.lemma, target) for _, target in word.targets)}
         ]
         drawn = synonyms.sample_synonyms(pool, seed=seed, key=reading.instance.id, lemma=word.lemma, pos=word.pos)
         if drawn:
             choices[word.lemma, word.pos] = Choice(sense, drawn[0].lemma)
-            taken.add(drawn[0].lemma)  # two words of an instance never become one
+            used_words.add(drawn[0].lemma)  # two words of an instance never become one
         else:
-            what = "no fitting synonym" if sense.others else "no other word"
-            stayed.append((word.targets[0][1].form, f"{what} in the sense {sense.synset}"))
+            reason = "no fitting synonym" if sense.others else "no other word"
+            stayed.append((word.targets[0][1].form, f"{reason} in the sense {sense.synset}"))
     return choices, tuple(stayed)
 
 
 def _sense_with(word: Word, substitute: str) -> Sense | None:
     """The best-scored sense that has the substitute among its words."""
-    order = sorted(range(len(word.senses)), key=lambda i: (i != choose(word.scores), -word.scores[i], i))
+    order = sorted(range(len(word.senses)), key=lambda i: (i != best_sense(word.scores), -word.scores[i], i))
     name = substitute.replace(" ", "_").lower()
     return next((word.senses[i] for i in order if any(o.name.lower() == name for o in word.senses[i].others)), None)
 
@@ -267,16 +267,17 @@ def shared_candidates(
 ) -> list[synonyms.Candidate]:
     """The synonyms that fit every occurrence of a word and keep its forms as different as they are."""
     targets = [target for _, target in word.targets]
-    pools = [{candidate.lemma for candidate in synonyms.offered(target, sense)} for target in targets]
+    pools = [{candidate.lemma for candidate in synonyms.offered_candidates(target, sense)} for target in targets]
     fitting = set.intersection(*pools)
     usable = []
-    for candidate in synonyms.offered(targets[0], sense):
-        forms = {target.form.lower(): inflected(candidate.lemma, target) for target in targets}
+    for candidate in synonyms.offered_candidates(targets[0], sense):
+        forms = {target.form.lower(): inflect_for(candidate.lemma, target) for target in targets}
         if candidate.lemma not in fitting or len(set(forms.values())) < len(forms):
             continue
         if keep_articles and any(
             article_before(versions[number], target)
-            and articles.indefinite(inflected(candidate.lemma, target)) != articles.indefinite(target.form)
+            and articles.indefinite_article(inflect_for(candidate.lemma, target))
+            != articles.indefinite_article(target.form)
             for number, target in word.targets
         ):
             continue

@@ -108,18 +108,20 @@ MEASURES = frozenset({"noun.quantity", "noun.time"})
 UNIT = re.compile(r"\b(unit of|monetary unit|basic unit|unit equal|units? of measure)\b")
 
 
-def fixed(tokens: Sequence[Token], token: Token, pos: Pos, lexicon: Lexicon, lemmatize: Lemmatize) -> str:
+def why_fixed(tokens: Sequence[Token], token: Token, pos: Pos, lexicon: Lexicon, lemmatize: Lemmatize) -> str:
     """Why a noun or verb cannot be exchanged alone, "" where it can."""
     if pos == "n" and (
-        reason := _governs(tokens, token) or _phrase(tokens, token) or _measure(tokens, token, lexicon, lemmatize)
+        reason := _why_governing(tokens, token)
+        or _why_in_phrase(tokens, token)
+        or _why_measure(tokens, token, lexicon, lemmatize)
     ):
         return reason
     for verb, noun in _verbs_and_objects(tokens, token, pos):
-        name, thing = lemmatize(verb, "v"), lemmatize(noun, "n")
-        if thing in IDIOMS.get(name, ()):
-            return f"part of “{name} {noun.text}”"
-        if name in LIGHT_VERBS and noun.tag in ("NN", "NNS") and _says_what_happens(noun, thing, lexicon):
-            return f"part of “{name} {noun.text}”"
+        verb_lemma, object_lemma = lemmatize(verb, "v"), lemmatize(noun, "n")
+        if object_lemma in IDIOMS.get(verb_lemma, ()):
+            return f"part of “{verb_lemma} {noun.text}”"
+        if verb_lemma in LIGHT_VERBS and noun.tag in ("NN", "NNS") and _says_what_happens(noun, object_lemma, lexicon):
+            return f"part of “{verb_lemma} {noun.text}”"
     return ""
 
 
@@ -141,7 +143,7 @@ def _says_what_happens(noun: Token, lemma: str, lexicon: Lexicon) -> bool:
     return abstract[0] or (any(abstract) and inflect.known_form(noun.text.lower(), "v"))
 
 
-def _governs(tokens: Sequence[Token], token: Token) -> str:
+def _why_governing(tokens: Sequence[Token], token: Token) -> str:
     """ "An alternative to paper", "the reason he left": what follows is chosen by this noun and no other."""
     for child in tokens:
         if (
@@ -154,7 +156,7 @@ def _governs(tokens: Sequence[Token], token: Token) -> str:
     return ""
 
 
-def _phrase(tokens: Sequence[Token], token: Token) -> str:
+def _why_in_phrase(tokens: Sequence[Token], token: Token) -> str:
     for phrase in PHRASES:
         for first in range(max(0, token.index - len(phrase) + 1), token.index + 1):
             window = tokens[first : first + len(phrase)]
@@ -168,7 +170,7 @@ def _phrase(tokens: Sequence[Token], token: Token) -> str:
     return f"part of “{before.text.lower()} {token.text}”" if fixed_phrase else ""
 
 
-def _measure(tokens: Sequence[Token], token: Token, lexicon: Lexicon, lemmatize: Lemmatize) -> str:
+def _why_measure(tokens: Sequence[Token], token: Token, lexicon: Lexicon, lemmatize: Lemmatize) -> str:
     """ "6.5cm", "two cups", "ten dollars": a number and its unit belong together."""
     before = tokens[token.index - 1] if token.index else None
     if before is not None and before.text[-1:].isdigit() and before.end == token.start:

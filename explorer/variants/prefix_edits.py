@@ -58,12 +58,12 @@ def edit_sentence(edit: str, sentence: str, *, key: str, common: Collection[str]
     if edit not in PREFIX_EDITS:
         raise UsageError(f"There is no prefix edit {edit!r}; there are {', '.join(PREFIX_EDITS)}.")
 
-    def pick(what: str, choices: Sequence[str]) -> str:
-        digest = hashlib.blake2b(f"{key}|{what}".encode(), digest_size=8).digest()
+    def pick_word(slot: str, choices: Sequence[str]) -> str:
+        digest = hashlib.blake2b(f"{key}|{slot}".encode(), digest_size=8).digest()
         return choices[int.from_bytes(digest) % len(choices)]
 
     for step in PREFIX_EDITS[edit]:
-        sentence = step(sentence.strip(), pick, common)
+        sentence = step(sentence.strip(), pick_word, common)
     return sentence
 
 
@@ -78,34 +78,34 @@ def common_words(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _prefix_adverb(sentence: str, pick: Pick, common: Collection[str]) -> str:
-    return f"{pick('adverb', ADVERBS)}, {_inside(sentence, common)}"
+    return f"{pick('adverb', ADVERBS)}, {_small_initial(sentence, common)}"
 
 
 def _long_prefix_adverb(sentence: str, pick: Pick, common: Collection[str]) -> str:
-    return f"{pick('long adverb', LONG_ADVERBS)}, {_inside(sentence, common)}"
+    return f"{pick('long adverb', LONG_ADVERBS)}, {_small_initial(sentence, common)}"
 
 
 def _suffix_adverb(sentence: str, pick: Pick, common: Collection[str]) -> str:
-    body, end = _parted(sentence)
+    body, end = _without_closing_marks(sentence)
     return f"{body}, {pick('last adverb', LAST_ADVERBS)}{end}"
 
 
-def _clause(sentence: str, pick: Pick, common: Collection[str]) -> str:
+def _as_clause(sentence: str, pick: Pick, common: Collection[str]) -> str:
     name = pick("name of the clause", NAMES)
     clause = pick("clause", CLAUSES).format(name=name)
     if pick("place of the clause", ("start", "end")) == "start":
-        return f"{clause[0].upper()}{clause[1:]}, {_inside(sentence, common)}"
-    body, end = _parted(sentence)
+        return f"{clause[0].upper()}{clause[1:]}, {_small_initial(sentence, common)}"
+    body, end = _without_closing_marks(sentence)
     return f"{body}, {clause}{end}"
 
 
-def _quotation(sentence: str, pick: Pick, common: Collection[str]) -> str:
+def _as_quotation(sentence: str, pick: Pick, common: Collection[str]) -> str:
     opening = pick("quotation", QUOTATIONS).format(name=pick("name of the speaker", NAMES))
     mark = "'" if '"' in sentence else '"'
     return f"{opening}, {mark}{sentence}{mark}"
 
 
-def _inside(sentence: str, common: Collection[str]) -> str:
+def _small_initial(sentence: str, common: Collection[str]) -> str:
     """The sentence with a small first letter, unless it begins with a name."""
     word = re.match(r"[\w'-]+", sentence)
     if word and (word[0].lower() in common or word[0].removesuffix("s").lower() in common):
@@ -113,7 +113,7 @@ def _inside(sentence: str, common: Collection[str]) -> str:
     return sentence
 
 
-def _parted(sentence: str) -> tuple[str, str]:
+def _without_closing_marks(sentence: str) -> tuple[str, str]:
     """The sentence without its closing marks, and those."""
     bare = sentence.rstrip()
     body = bare.rstrip(".!?\"'”’")
@@ -126,7 +126,7 @@ PREFIX_EDITS: dict[str, tuple[Step, ...]] = {
     "prefix_adverb": (_prefix_adverb,),
     "suffix_adverb": (_suffix_adverb,),
     "long_prefix_adverb": (_long_prefix_adverb,),
-    "clause": (_clause,),
-    "quotation": (_quotation,),
-    "all": (_suffix_adverb, _clause, _long_prefix_adverb, _quotation),
+    "clause": (_as_clause,),
+    "quotation": (_as_quotation,),
+    "all": (_suffix_adverb, _as_clause, _long_prefix_adverb, _as_quotation),
 }

@@ -10,7 +10,7 @@ from explorer.variants.lexicon import Pos, Sense
 
 DECIMALS = 3  # scores are rounded before they are compared, so that machines and batch sizes agree
 
-# The methods by name, in words that tell a reader why a sense was chosen; `tools.build` makes them.
+# The methods by name, in words that tell a reader why a sense was chosen; `tools.build_tools` makes them.
 METHODS = {
     "blend": "the definition nearest to the sentence by a sentence encoder, shared words and frequency",
     "gloss": "the definition nearest to the sentence by a sentence encoder and frequency",
@@ -53,10 +53,10 @@ class SenseScorer(Protocol):
     def score(self, occurrences: Sequence[Occurrence]) -> list[tuple[float, ...]]: ...
 
 
-def choose(scores: Sequence[float]) -> int:
+def best_sense(scores: Sequence[float]) -> int:
     """The index of the best sense: scores to 3 decimals, ties to the lower sense number, nan last."""
-    known = [-float("inf") if score != score else round(score, DECIMALS) for score in scores]
-    return known.index(max(known))
+    rounded = [-float("inf") if score != score else round(score, DECIMALS) for score in scores]
+    return rounded.index(max(rounded))
 
 
 # What a low margin costs depends on what is chosen. The most frequent of a few senses is the best guess without any
@@ -65,17 +65,17 @@ def choose(scores: Sequence[float]) -> int:
 #     scores 0.31 0.30, first sense best     kept: frequency speaks for it, too
 #     scores 0.30 0.31, second sense best    doubted: 0.01 is less than what our annotated sentences ask for
 #     share of uses below RARE               doubted whatever the scores
-def doubt(senses: Sequence[Sense], scores: Sequence[float], method: str) -> str:
+def why_doubted(senses: Sequence[Sense], scores: Sequence[float], method: str) -> str:
     """Why the best sense is not trusted, "" where it is: a close second, or a meaning the word hardly ever has."""
-    best = choose(scores)
+    best = best_sense(scores)
     sense = senses[best]
     if sense.lemma.share < RARE:
         return f"hardly ever means {sense.synset}"
-    others = [score for place, score in enumerate(scores) if place != best and score == score]
+    others = [score for number, score in enumerate(scores) if number != best and score == score]
     # Of "spirits" and "spirit" neither is the first choice.
-    several = len({sense.lemma.name.lower() for sense in senses}) > 1
+    has_several_names = len({sense.lemma.name.lower() for sense in senses}) > 1
     if (
-        (several or sense.lemma.rank > 1 or len(senses) >= MANY)
+        (has_several_names or sense.lemma.rank > 1 or len(senses) >= MANY)
         and others
         and scores[best] - max(others) < MARGINS.get(method, 0.0)
     ):

@@ -30,12 +30,12 @@ class ChatSense:
             requests.append(Request(str(i), 0, f"{prompt}\nAnswer:", role="prompt", conversation=(("user", prompt),)))
         answers = self._generator.generate(requests, max_new_tokens=TOKENS) if requests else []
         return [
-            _scores(answer.text, len(occurrence.senses))
+            _parse_scores(answer.text, len(occurrence.senses))
             for answer, occurrence in zip(answers, occurrences, strict=True)
         ]
 
 
-def _scores(text: str, senses: int) -> tuple[float, ...]:
+def _parse_scores(text: str, senses: int) -> tuple[float, ...]:
     match = ANSWER.fullmatch(text)
     number = int(match.group(1)) if match else 0
     if not 1 <= number <= senses:

@@ -32,22 +32,22 @@ class GlossSense:
         if not occurrences:
             return []
         sentences = list(dict.fromkeys(occurrence.sentence for occurrence in occurrences))
-        places = {sentence: i for i, sentence in enumerate(sentences)}
-        here = self._encoder.encode(sentences)
-        glosses = {gloss(sense): None for occurrence in occurrences for sense in occurrence.senses}
-        rows = {text: i for i, text in enumerate(glosses)}
-        there = self._store.vectors(list(glosses))
+        row_of_sentence = {sentence: i for i, sentence in enumerate(sentences)}
+        sentence_vectors = self._encoder.encode(sentences)
+        glosses = {gloss_of(sense): None for occurrence in occurrences for sense in occurrence.senses}
+        row_of_gloss = {text: i for i, text in enumerate(glosses)}
+        all_gloss_vectors = self._store.vectors(list(glosses))
         scores = []
         for occurrence in occurrences:
-            gloss_vectors = there[[rows[gloss(sense)] for sense in occurrence.senses]]
-            cosines = gloss_vectors @ here[places[occurrence.sentence]]
+            gloss_vectors = all_gloss_vectors[[row_of_gloss[gloss_of(sense)] for sense in occurrence.senses]]
+            cosines = gloss_vectors @ sentence_vectors[row_of_sentence[occurrence.sentence]]
             scores.append(
                 tuple(float(x) + PRIOR * y for x, y in zip(cosines, log_priors(occurrence.senses), strict=True))
             )
         return scores
 
 
-def gloss(sense: Sense) -> str:
+def gloss_of(sense: Sense) -> str:
     """A sense in words: its synset, its definition, its first examples."""
     names = ", ".join(lemma.name.replace("_", " ") for lemma in sense.lemmas[:WORDS])
     examples = "; ".join(sense.examples[:EXAMPLES])

@@ -36,23 +36,23 @@ class Lesk:
 
     def _overlaps(self, occurrence: Occurrence) -> tuple[float, ...]:
         around = f"{occurrence.sentence[: occurrence.start]} {occurrence.sentence[occurrence.end :]}"
-        context = stems(around) - {occurrence.lemma}
+        context = content_stems(around) - {occurrence.lemma}
         return tuple(float(len(context & self._signature(sense))) for sense in occurrence.senses)
 
     def _signature(self, sense: Sense) -> frozenset[str]:
         if sense.synset not in self._signatures:
             names = (lemma.name.replace("_", " ") for lemma in sense.lemmas)
             texts = [*names, sense.definition, *sense.examples, *self._lexicon.related(sense.synset)]
-            self._signatures[sense.synset] = stems(" ".join(texts))
+            self._signatures[sense.synset] = content_stems(" ".join(texts))
         return self._signatures[sense.synset]
 
 
-def stems(text: str) -> frozenset[str]:
+def content_stems(text: str) -> frozenset[str]:
     """The content words of a text as lemmas."""
     words = {word for word in WORD.findall(text.lower()) if word not in STOP and len(word) > 2}
-    return frozenset(_stem(word) for word in words)
+    return frozenset(_stem_of(word) for word in words)
 
 
-def _stem(word: str) -> str:
-    lemmas = (*inflect.lemmas(word, "v"), *inflect.lemmas(word, "n"))
+def _stem_of(word: str) -> str:
+    lemmas = (*inflect.lemmas_of(word, "v"), *inflect.lemmas_of(word, "n"))
     return min(lemmas, key=lambda lemma: (len(lemma), lemma)) if lemmas else word

@@ -38,9 +38,12 @@ class PmiSense:
         def without(occurrence: Occurrence) -> str:
             return f'The word "{occurrence.word}" means:'
 
-        here = _definitions(self._scorer, occurrences, with_sentence)
-        anywhere = _definitions(self._scorer, occurrences, without)
-        return [tuple(x - y for x, y in zip(row, base, strict=True)) for row, base in zip(here, anywhere, strict=True)]
+        in_sentence = _score_definitions(self._scorer, occurrences, with_sentence)
+        anywhere = _score_definitions(self._scorer, occurrences, without)
+        return [
+            tuple(x - y for x, y in zip(row, base, strict=True))
+            for row, base in zip(in_sentence, anywhere, strict=True)
+        ]
 
 
 class ChoiceSense:
@@ -59,10 +62,10 @@ class ChoiceSense:
             ]
             for i, occurrence in enumerate(occurrences)
         ]
-        return _sums(self._scorer, rows)
+        return _score_rows(self._scorer, rows)
 
 
-def _definitions(
+def _score_definitions(
     scorer: Scorer, occurrences: Sequence[Occurrence], context: Callable[[Occurrence], str]
 ) -> list[tuple[float, ...]]:
     rows = [
@@ -72,10 +75,10 @@ def _definitions(
         ]
         for i, occurrence in enumerate(occurrences)
     ]
-    return _sums(scorer, rows)
+    return _score_rows(scorer, rows)
 
 
-def _sums(scorer: Scorer, rows: Sequence[Sequence[Request]]) -> list[tuple[float, ...]]:
+def _score_rows(scorer: Scorer, rows: Sequence[Sequence[Request]]) -> list[tuple[float, ...]]:
     """All rows scored in one call, so that the scorer can batch them."""
     scores = iter(scorer.score([request for row in rows for request in row]))
     return [tuple(next(scores).sum for _ in row) for row in rows]

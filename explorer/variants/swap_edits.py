@@ -45,7 +45,7 @@ class Choice:
     by_hand: bool = False
 
 
-def inflected(lemma: str, target: Target) -> str:
+def inflect_for(lemma: str, target: Target) -> str:
     return inflect.inflect(lemma, target.tag) or lemma
 
 
@@ -61,10 +61,10 @@ def swaps_and_edits(reading: Reading, choices: Mapping[tuple[str, str], Choice])
             continue
         for number, target in word.targets:
             version = reading.versions[number]
-            part, start, end = _place(version, target.start, target.end)
+            part, start, end = _locate_word(version, target.start, target.end)
             if (part, start) in swaps:
                 continue
-            substitute = inflect.match_case(target.form, inflected(choice.lemma, target))
+            substitute = inflect.match_case(target.form, inflect_for(choice.lemma, target))
             swaps[part, start] = Swap(
                 start,
                 end,
@@ -77,33 +77,33 @@ def swaps_and_edits(reading: Reading, choices: Mapping[tuple[str, str], Choice])
                 part,
             )
             edits[part, start] = Edit(part, start, end, substitute)
-            for token, text in _mended(version, target, substitute):
-                part, start, end = _place(version, token.start, token.end)
+            for token, text in _mended_neighbors(version, target, substitute):
+                part, start, end = _locate_word(version, token.start, token.end)
                 edits.setdefault((part, start), Edit(part, start, end, text))
     return tuple(swaps[key] for key in sorted(swaps)), list(edits.values())
 
 
-def _place(version: Version, start: int, end: int) -> tuple[str, int, int]:
+def _locate_word(version: Version, start: int, end: int) -> tuple[str, int, int]:
     place = fields.locate(version.running, start, end)
     assert place is not None  # words across a border are no targets
     return place
 
 
-def _mended(version: Version, target: Target, substitute: str) -> list[tuple[Token, str]]:
+def _mended_neighbors(version: Version, target: Target, substitute: str) -> list[tuple[Token, str]]:
     """The neighbors that must change with a word: a or an before it, the possessive 's or ' behind it."""
-    made = []
+    changes = []
     article = article_before(version, target)
-    if article and articles.indefinite(substitute) != articles.indefinite(target.form):
-        made.append((article, articles.mend(article.text, substitute)))
+    if article and articles.indefinite_article(substitute) != articles.indefinite_article(target.form):
+        changes.append((article, articles.mend_article(article.text, substitute)))
     behind = version.tokens[target.index + 1 : target.index + 2]
     if behind and behind[0].tag == "POS" and behind[0].start == target.end:
-        ending = _possessive(behind[0].text, target, substitute)
+        ending = _possessive_ending(behind[0].text, target, substitute)
         if ending != behind[0].text and fields.locate(version.running, behind[0].start, behind[0].end):
-            made.append((behind[0], ending))
-    return made
+            changes.append((behind[0], ending))
+    return changes
 
 
-def _possessive(ending: str, target: Target, substitute: str) -> str:
+def _possessive_ending(ending: str, target: Target, substitute: str) -> str:
     """The children's becomes the kids', the students' becomes the alumni's."""
     apostrophe = ending[0]
     last = substitute[-1:]
@@ -113,13 +113,13 @@ def _possessive(ending: str, target: Target, substitute: str) -> str:
 
 
 def article_before(version: Version, target: Target) -> Token | None:
-    place = target.index - 1
-    while place > 0 and (version.tokens[place].text in OPENING or version.tokens[place].text.isspace()):
-        place -= 1
-    before = version.tokens[place] if place >= 0 else None
+    position = target.index - 1
+    while position > 0 and (version.tokens[position].text in OPENING or version.tokens[position].text.isspace()):
+        position -= 1
+    before = version.tokens[position] if position >= 0 else None
     if before is None or before.text.lower() not in ("a", "an"):
         return None
-    behind = version.tokens[place + 1]
+    behind = version.tokens[position + 1]
     if behind.start == before.end and not behind.text.isspace():
         return None  # no blank between: not an article
     return before if fields.locate(version.running, before.start, before.end) else None
@@ -128,10 +128,10 @@ def article_before(version: Version, target: Target) -> Token | None:
 # --- checking
 
 
-def why_broken(reading: Reading, choices: Mapping[tuple[str, str], Choice], made: Instance) -> str:
+def why_broken(reading: Reading, choices: Mapping[tuple[str, str], Choice], new_instance: Instance) -> str:
     """Why the swaps do not preserve the label, "" where they do."""
     old = reading.instance
-    if len(set(made.options)) < len(set(old.options)):
+    if len(set(new_instance.options)) < len(set(old.options)):
         return "two options became the same"
     for a in range(len(reading.versions)):
         for b in range(a + 1, len(reading.versions)):
@@ -145,7 +145,7 @@ def why_broken(reading: Reading, choices: Mapping[tuple[str, str], Choice], made
         for j in range(i):
             # Conditions of one's own suites may have regions that others lack.
             pairs = zip(condition.regions, old.conditions[j].regions, strict=False)
-            changed = zip(made.conditions[i].regions, made.conditions[j].regions, strict=False)
+            changed = zip(new_instance.conditions[i].regions, new_instance.conditions[j].regions, strict=False)
             if any((a == b) != (c == d) for (a, b), (c, d) in zip(pairs, changed, strict=True)):
                 return "the regions no longer differ exactly where they did"
     return ""
@@ -180,8 +180,8 @@ def _new_words(version: Version, number: int, reading: Reading, choices: Mapping
             continue
         for where, target in word.targets:
             if where == number:
-                words[target.index] = inflect.match_case(target.form, inflected(choice.lemma, target))
-                for token, text in _mended(version, target, words[target.index]):
+                words[target.index] = inflect.match_case(target.form, inflect_for(choice.lemma, target))
+                for token, text in _mended_neighbors(version, target, words[target.index]):
                     words[token.index] = text
     return words
 

@@ -9,7 +9,7 @@ from explorer.records import Instance
 from explorer.variants import synonyms
 from explorer.variants.lexicon import Sense
 from explorer.variants.perturb import Tools, shared_candidates
-from explorer.variants.senses import METHODS, choose
+from explorer.variants.senses import METHODS, best_sense
 from explorer.variants.words import Reading, Word, read_instances
 
 
@@ -42,29 +42,31 @@ class WordView:
         return next(view for view in self.senses if view.chosen)
 
 
-def swappable(text: str, tools: Tools, *, veto: Collection[str] = ()) -> list[WordView]:
+def swappable_words(text: str, tools: Tools, *, veto: Collection[str] = ()) -> list[WordView]:
     """The nouns and verbs of a text that have a synonym in some sense, in the order of their first place."""
     instance = Instance(id="text", benchmark="", split="", group="", kind="text", format="text", context=text)
     (reading,) = read_instances([instance], tagger=tools.tagger, lexicon=tools.lexicon, senses=tools.senses, veto=veto)
-    views = [view(word, reading, tools.senses.name) for word in reading.words]
+    views = [view_word(word, reading, tools.senses.name) for word in reading.words]
     return sorted((view for view in views if any(sense.offered for sense in view.senses)), key=lambda v: v.places[0])
 
 
-def view(word: Word, reading: Reading, method: str) -> WordView:
+def view_word(word: Word, reading: Reading, method: str) -> WordView:
     """A word of a reading with its senses and their synonyms; `method` says how the senses were told apart."""
-    best = choose(word.scores)
+    best = best_sense(word.scores)
     senses = tuple(
         _sense_view(word, sense, score, i == best, reading)
         for i, (sense, score) in enumerate(zip(word.senses, word.scores, strict=True))
     )
-    places = tuple((target.start, target.end) for _, target in word.targets)
-    return WordView(word.lemma, word.pos, places, senses, why(word.scores, method))
+    spans = tuple((target.start, target.end) for _, target in word.targets)
+    return WordView(word.lemma, word.pos, spans, senses, why_chosen(word.scores, method))
 
 
 def _sense_view(word: Word, sense: Sense, score: float, chosen: bool, reading: Reading) -> SenseView:
     offered = shared_candidates(word, sense, reading.versions)
     names = {candidate.lemma for candidate in offered}
-    others = (candidate for candidate in synonyms.candidates(word.targets[0][1], sense) if candidate.lemma not in names)
+    others = (
+        candidate for candidate in synonyms.candidates_for(word.targets[0][1], sense) if candidate.lemma not in names
+    )
     excluded = tuple(
         candidate
         if candidate.reason
@@ -74,12 +76,12 @@ def _sense_view(word: Word, sense: Sense, score: float, chosen: bool, reading: R
     return SenseView(sense, score, chosen, tuple(offered), excluded)
 
 
-def why(scores: tuple[float, ...], method: str) -> str:
+def why_chosen(scores: tuple[float, ...], method: str) -> str:
     """In words, why the best sense was chosen and by which margin over the next."""
     if len(scores) == 1:
         return "the only sense that fits"
-    known = sorted((score for score in scores if score == score), reverse=True)
-    if len(known) < 2:
+    ranked = sorted((score for score in scores if score == score), reverse=True)
+    if len(ranked) < 2:
         return "no answer from the model: the most frequent sense"
-    margin = known[0] - known[1]
+    margin = ranked[0] - ranked[1]
     return f"{METHODS.get(method, method)}; ahead of the next sense by {margin:.3f}"

@@ -16,17 +16,17 @@ from explorer.variants.swap_edits import OPENING
 _ARTICLE = re.compile(rf"(?<!\w)(an?)(?=\s+[{re.escape(''.join(mark for mark in OPENING if len(mark) == 1))}]*$)", re.I)
 
 
-def swapped(instance: Instance, swaps: Sequence[Mapping[str, Any]]) -> Instance:
+def swapped_instance(instance: Instance, swaps: Sequence[Mapping[str, Any]]) -> Instance:
     """The instance with its words swapped and the articles before them mended."""
-    texts = fields.parts(instance)
+    texts = fields.field_texts(instance)
     edits = {}
     for swap in swaps:
         part, start, end, substitute = (swap[name] for name in ("part", "start", "end", "substitute"))
         text = texts[part]
         edits[part, start] = Edit(part, start, end, substitute)
         article = _ARTICLE.search(text[:start])
-        if article and articles.indefinite(substitute) != articles.indefinite(text[start:end]):
-            mended = articles.mend(article[1], substitute)
+        if article and articles.indefinite_article(substitute) != articles.indefinite_article(text[start:end]):
+            mended = articles.mend_article(article[1], substitute)
             edits.setdefault((part, article.start(1)), Edit(part, article.start(1), article.end(1), mended))
     edit = json.dumps({"swaps": [dict(swap) for swap in swaps]}, ensure_ascii=False)
-    return fields.rebuild(instance, list(edits.values()), parent=instance.id, edit=edit)
+    return fields.rebuild_instance(instance, list(edits.values()), parent=instance.id, edit=edit)

@@ -31,25 +31,25 @@ class Candidate:
     reason: str = ""
 
 
-def candidates(target: Target, sense: Sense) -> list[Candidate]:
+def candidates_for(target: Target, sense: Sense) -> list[Candidate]:
     """The synset's other words in the target's form, in WordNet's order, each with the reason where it is excluded."""
-    return [_candidate(target, sense, lemma) for lemma in sense.others]
+    return [_make_candidate(target, sense, lemma) for lemma in sense.others]
 
 
-def offered(target: Target, sense: Sense) -> list[Candidate]:
+def offered_candidates(target: Target, sense: Sense) -> list[Candidate]:
     """The candidates that may be drawn."""
-    return [candidate for candidate in candidates(target, sense) if not candidate.reason]
+    return [candidate for candidate in candidates_for(target, sense) if not candidate.reason]
 
 
-def _candidate(target: Target, sense: Sense, lemma: Lemma) -> Candidate:
+def _make_candidate(target: Target, sense: Sense, lemma: Lemma) -> Candidate:
     name = lemma.name
     reason = _unfit_word(name) or _unfit_usage(sense, lemma)
     if not reason:
         reason = _unfit_noun(target, sense, lemma) if target.pos == "n" else _unfit_verb(target, sense, lemma)
-    if not reason and not inflect.known(name, target.pos):
+    if not reason and not inflect.is_known(name, target.pos):
         reason = "its forms are not known"
     form = inflect.inflect(name, target.tag) or ""
-    if not reason and target.form.lower() in {name, *inflect.forms(name, "NNS" if target.pos == "n" else "VBD")}:
+    if not reason and target.form.lower() in {name, *inflect.spellings_of(name, "NNS" if target.pos == "n" else "VBD")}:
         reason = "a form of the same word"
     if not reason and not form:
         reason = "has no such form"
@@ -74,12 +74,12 @@ def _unfit_usage(sense: Sense, lemma: Lemma) -> str:
     if (sense.lemma.name.lower(), lemma.name) in usage.NEVER:
         return "not used in the same way"
     seldom = (lemma.rank > 1 and lemma.share < RARE) or (lemma.share < 1 and not lemma.count)
-    if seldom and _spelling(lemma.name) != _spelling(sense.lemma.name):
+    if seldom and _plain_spelling(lemma.name) != _plain_spelling(sense.lemma.name):
         return "seldom has this meaning"
     return "out of use" if OLD.search(sense.definition) else ""
 
 
-def _spelling(name: str) -> str:
+def _plain_spelling(name: str) -> str:
     """A word without what only its spellings differ by ("makeup", "make-up"; "colour", "color")."""
     bare = name.lower().replace("-", "").replace("our", "or").replace("yse", "yze")
     return re.sub("is(e|ing|ation)", r"iz\1", bare)
@@ -95,11 +95,11 @@ def _unfit_noun(target: Target, sense: Sense, lemma: Lemma) -> str:
         return "cannot be counted"
     if inflect.plural_only(name) != inflect.plural_only(sense.lemma.name.lower()):
         return "of the other number"
-    if inflect.invariant(name) and not inflect.invariant(target.lemma):
+    if inflect.is_invariant(name) and not inflect.is_invariant(target.lemma):
         return "the same in singular and plural"
-    if target.tag == "NNS" and target.form.lower() == target.lemma and inflect.collective(target.lemma):
+    if target.tag == "NNS" and target.form.lower() == target.lemma and inflect.is_collective(target.lemma):
         return "of the other number"
-    if (target.tag == "NNS" or target.single) and inflect.uncountable(name) and not inflect.plural_only(name):
+    if (target.tag == "NNS" or target.single) and inflect.is_uncountable(name) and not inflect.plural_only(name):
         return "cannot be counted"
     if target.bare and inflect.countable_only(name) and not inflect.countable_only(target.lemma):
         return "needs a determiner"
@@ -113,11 +113,11 @@ def _unfit_verb(target: Target, sense: Sense, lemma: Lemma) -> str:
         return "has no passive"
     if (lemma.name in NEGATIVE) != (sense.lemma.name in NEGATIVE):
         return "denies, or no longer does"
-    if target.tag == "VBP" and lemma.name in inflect.forms(lemma.name, "VBD"):
+    if target.tag == "VBP" and lemma.name in inflect.spellings_of(lemma.name, "VBD"):
         return "could be past or present"
     if target.exact and frames.valency(lemma) != frames.valency(sense.lemma):
         return "takes other objects"
-    if usage.unfit(target.lemma, lemma.name, target.use) or not frames.allows(lemma, target.use):
+    if usage.is_unfit(target.lemma, lemma.name, target.use) or not frames.allows_use(lemma, target.use):
         return "not used in the same way"
     return ""
 

@@ -78,18 +78,18 @@ class SpacyTagger:
         plain = [text.encode("utf-8", "replace").decode() for text in originals]
         with self._lock:
             docs = list(self._nlp.pipe(plain, batch_size=BATCH))
-        return (tuple(_tokens(doc, text)) for doc, text in zip(docs, originals, strict=True))
+        return (tuple(_to_tokens(doc, text)) for doc, text in zip(docs, originals, strict=True))
 
 
-def _tokens(doc, text: str) -> Iterator[Token]:
+def _to_tokens(doc, text: str) -> Iterator[Token]:
     nonblank = [token for token in doc if not token.is_space]
-    places = {token.i: place for place, token in enumerate(nonblank)}
+    positions = {token.i: position for position, token in enumerate(nonblank)}
     sentence = -1
     for token in nonblank:
         starts = token.is_sent_start or sentence < 0
         sentence += bool(starts)
         yield Token(
-            index=places[token.i],
+            index=positions[token.i],
             text=text[token.idx : token.idx + len(token.text)],
             start=token.idx,
             end=token.idx + len(token.text),
@@ -97,7 +97,7 @@ def _tokens(doc, text: str) -> Iterator[Token]:
             pos=token.pos_,
             lemma=token.lemma_,
             dep=token.dep_,
-            head=places.get(token.head.i, places[token.i]),
+            head=positions.get(token.head.i, positions[token.i]),
             morph=str(token.morph),
             sentence=sentence,
             space=bool(token.whitespace_),

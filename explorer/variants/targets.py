@@ -90,12 +90,12 @@ def find_targets(
     targets: list[Target] = []
     left: list[Left] = []
     named = {word.strip().lower() for word in veto}
-    barred = named | {lemma for word in named for pos in ("n", "v") for lemma in inflect.lemmas(word, pos)}
+    barred = named | {lemma for word in named for pos in ("n", "v") for lemma in inflect.lemmas_of(word, pos)}
     capitals = _all_capitals(text)
     for token in tokens:
         if not token.tag.startswith(("NN", "VB", "MD")):
             continue
-        result = _target(tokens, token, text, lexicon, capitals)
+        result = _make_target(tokens, token, text, lexicon, capitals)
         if isinstance(result, Target) and barred & {result.lemma, result.form.lower()}:
             result = "vetoed"
         if isinstance(result, Target):
@@ -105,13 +105,15 @@ def find_targets(
     return targets, left
 
 
-def _target(tokens: Sequence[Token], token: Token, text: str, lexicon: Lexicon, capitals: bool) -> Target | str:
+def _make_target(tokens: Sequence[Token], token: Token, text: str, lexicon: Lexicon, capitals: bool) -> Target | str:
     if reason := _not_a_word(tokens, token, text, capitals):
         return reason
     pos: Pos = "v" if token.tag.startswith("VB") else "n"
     if reason := _verb_reason(tokens, token) if pos == "v" else _noun_reason(tokens, token):
         return reason
-    if reason := _expression(tokens, token, pos, lexicon) or phrases.fixed(tokens, token, pos, lexicon, _lemma):
+    if reason := _why_in_expression(tokens, token, pos, lexicon) or phrases.why_fixed(
+        tokens, token, pos, lexicon, _lemma_of
+    ):
         return reason
     analysed = _analyse(token, pos, lexicon)
     if analysed is None:
@@ -120,14 +122,14 @@ def _target(tokens: Sequence[Token], token: Token, text: str, lexicon: Lexicon, 
     if pos == "v":
         if _past_or_present(tokens, token, lemma, tag):
             return "past or present"
-        for use in frames.uses(tokens, token, lexicon):
-            fitting = tuple(sense for sense in senses if frames.allows(sense.lemma, use))
+        for use in frames.verb_uses(tokens, token, lexicon):
+            fitting = tuple(sense for sense in senses if frames.allows_use(sense.lemma, use))
             if frames.by_a_person(tokens, token, lexicon):
                 fitting = tuple(sense for sense in fitting if frames.takes_people(sense.lemma)) or fitting
             if fitting:
                 return Target(token.index, token.start, token.end, token.text, tag, lemma, pos, fitting, use)
         return "no sense that is used like this"
-    single, bare = _number(tokens, token)
+    single, bare = _number_of_noun(tokens, token)
     return Target(token.index, token.start, token.end, token.text, tag, lemma, pos, senses, "", single, bare)
 
 
@@ -145,7 +147,7 @@ def _not_a_word(tokens: Sequence[Token], token: Token, text: str, capitals: bool
     opening = token.index > 0 and tokens[token.index - 1].pos in ("PUNCT", "SPACE")
     if token.text[:1].isupper() and not (first or opening or capitals):
         return "a name"
-    if token.text[:1].isupper() and not capitals and token.tag == "NN" and _number(tokens, token)[1]:
+    if token.text[:1].isupper() and not capitals and token.tag == "NN" and _number_of_noun(tokens, token)[1]:
         return "perhaps a name"  # "Faith lost her faith"
     if len(token.text) > 1 and token.text.isupper() and not capitals:
         return "an abbreviation"
@@ -158,7 +160,7 @@ def _all_capitals(text: str) -> bool:
 
 
 def _verb_reason(tokens: Sequence[Token], token: Token) -> str:
-    lemmas = {token.lemma.lower(), *inflect.lemmas(token.text, "v")}
+    lemmas = {token.lemma.lower(), *inflect.lemmas_of(token.text, "v")}
     if token.pos == "AUX" or token.dep in ("aux", "auxpass") or lemmas & GRAMMAR_VERBS:
         return "an auxiliary, a modal verb, or be, have, do"
     children = [child for child in tokens if child.head == token.index and child.index != token.index]
@@ -216,7 +218,7 @@ def _perhaps_a_verb(tokens: Sequence[Token], token: Token) -> bool:
 # "Look up" is not to look, and a "grocery store" is no kind of grocery. Every window of two to four words that holds
 # the token is looked up as an entry of WordNet; then, over any distance, a verb with its object ("paid close
 # attention").
-def _expression(tokens: Sequence[Token], token: Token, pos: Pos, lexicon: Lexicon) -> str:
+def _why_in_expression(tokens: Sequence[Token], token: Token, pos: Pos, lexicon: Lexicon) -> str:
     """Why a word belongs to a longer entry of WordNet ("grocery store", "of course", "look at", "pay attention")."""
     here = token.index
     for first in range(max(0, here - LONGEST_EXPRESSION + 1), here + 1):
@@ -235,8 +237,8 @@ def _expression(tokens: Sequence[Token], token: Token, pos: Pos, lexicon: Lexico
         verb = tokens[token.head]
         heads = [(verb, token)] if token.dep == "dobj" and verb.tag.startswith("VB") else []
     for verb, noun in heads:
-        lemma = _lemma(verb, "v")
-        if any(lexicon.senses(f"{lemma}_{word}", "v") for word in {noun.text.lower(), _lemma(noun, "n")}):
+        lemma = _lemma_of(verb, "v")
+        if any(lexicon.senses(f"{lemma}_{word}", "v") for word in {noun.text.lower(), _lemma_of(noun, "n")}):
             return f"part of “{lemma} {noun.text}”"
     return ""
 
@@ -250,18 +252,18 @@ def _known_together(window: Sequence[Token], token: Token, pos: Pos, lexicon: Le
     if pos == "v":
         if token.index != window[0].index:
             return False
-        entry = "_".join([_lemma(token, "v"), *words[1:]])
+        entry = "_".join([_lemma_of(token, "v"), *words[1:]])
         return bool(lexicon.senses(entry, "v"))
     entries = {"_".join(words)}
     if window[-1].tag.startswith("NN"):
-        entries.add("_".join([*words[:-1], _lemma(window[-1], "n")]))
+        entries.add("_".join([*words[:-1], _lemma_of(window[-1], "n")]))
     if window[0].tag in ("DT", "PRP$", "CD") and window[0].text.lower() not in ("a", "no", "at"):
         return False
     return any(lexicon.has(entry) for entry in entries)
 
 
-def _lemma(token: Token, pos: Pos) -> str:
-    lemmas = inflect.lemmas(token.text, pos)
+def _lemma_of(token: Token, pos: Pos) -> str:
+    lemmas = inflect.lemmas_of(token.text, pos)
     spelled = token.lemma.lower()
     return spelled if spelled in lemmas or not lemmas else lemmas[0]
 
@@ -269,18 +271,18 @@ def _lemma(token: Token, pos: Pos) -> str:
 def _analyse(token: Token, pos: Pos, lexicon: Lexicon) -> tuple[str, str, tuple[Sense, ...]] | None:
     """Lemma, Penn tag and senses such that the lemma in that form spells the word again."""
     form = token.text.lower()
-    for lemma in dict.fromkeys([token.lemma.lower(), *inflect.lemmas(form, pos)]):
+    for lemma in dict.fromkeys([token.lemma.lower(), *inflect.lemmas_of(form, pos)]):
         tag = inflect.tag_of(form, lemma, pos, token.tag)
         if tag is None:
             continue
         if senses := lexicon.senses(lemma, pos):
             # "spirits", "glasses", "customs": the plural is a word of its own, with meanings the singular has not.
             plural = lexicon.senses(form, pos) if tag == "NNS" and form != lemma else ()
-            return lemma, tag, _merged(plural, senses) if plural else senses
+            return lemma, tag, _merge_senses(plural, senses) if plural else senses
     return None
 
 
-def _merged(plural: Sequence[Sense], singular: Sequence[Sense]) -> tuple[Sense, ...]:
+def _merge_senses(plural: Sequence[Sense], singular: Sequence[Sense]) -> tuple[Sense, ...]:
     """The meanings of a plural and of its singular, the more frequent first."""
     merged: dict[str, Sense] = {}
     for sense in (*plural, *singular):
@@ -293,7 +295,7 @@ def _past_or_present(tokens: Sequence[Token], token: Token, lemma: str, tag: str
     if (
         tag not in ("VBP", "VBD")
         or token.text.lower() != lemma
-        or token.text.lower() not in inflect.forms(lemma, "VBD")
+        or token.text.lower() not in inflect.spellings_of(lemma, "VBD")
     ):
         return False
     subjects = [child for child in tokens if child.head == token.index and child.dep == "nsubj"]
@@ -301,7 +303,7 @@ def _past_or_present(tokens: Sequence[Token], token: Token, lemma: str, tag: str
     return not third or tag != "VBD"
 
 
-def _number(tokens: Sequence[Token], token: Token) -> tuple[bool, bool]:
+def _number_of_noun(tokens: Sequence[Token], token: Token) -> tuple[bool, bool]:
     children = [child for child in tokens if child.head == token.index and child.index != token.index]
     single = any(child.dep in DETERMINERS and child.text.lower() in SINGLE for child in children)
     singular = token.tag == "NN"

@@ -37,16 +37,16 @@ class Resources(Protocol):
     def generator(self, name: str) -> Generator: ...
 
 
-def build(resources: Resources, senses: str = DEFAULT, model: str = "") -> Tools:
+def build_tools(resources: Resources, senses: str = DEFAULT, model: str = "") -> Tools:
     """WordNet, the tagger and the sense method of this name; `model` names the language model that some of them ask."""
     if senses not in METHODS:
         raise UsageError(f"There is no sense method {senses!r}; there are {', '.join(METHODS)}.")
     if senses in NEEDS_MODEL and not model:
         raise UsageError(f"The sense method {senses!r} asks a language model: name one with --model.")
-    return Tools(resources.lexicon(), resources.tagger(), _scorer(resources, senses, model))
+    return Tools(resources.lexicon(), resources.tagger(), _make_scorer(resources, senses, model))
 
 
-def _scorer(resources: Resources, senses: str, model: str) -> SenseScorer:
+def _make_scorer(resources: Resources, senses: str, model: str) -> SenseScorer:
     def gloss() -> SenseScorer:
         encoder = resources.encoder()
         return GlossSense(encoder, VectorStore(encoder, resources.settings.cache / "glosses"))

@@ -81,7 +81,7 @@ NEVER = frozenset(
 )
 
 
-def unfit(lemma: str, substitute: str, use: str) -> bool:
+def is_unfit(lemma: str, substitute: str, use: str) -> bool:
     """True where the substitute is known not to stand in the verb's place."""
     if (lemma, substitute) in NEVER or substitute not in ONLY.get(use, (substitute,)):
         return True

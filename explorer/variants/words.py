@@ -10,7 +10,7 @@ from explorer.records import Instance
 from explorer.variants import alignment, deciding, fields, inflect, language
 from explorer.variants.fields import Running
 from explorer.variants.lexicon import Lexicon, Pos, Sense
-from explorer.variants.senses import Occurrence, SenseScorer, doubt
+from explorer.variants.senses import Occurrence, SenseScorer, why_doubted
 from explorer.variants.tagging import Tagger, Token
 from explorer.variants.targets import Left, Target, find_targets
 
@@ -72,7 +72,7 @@ def read_instances(
     An instance in another language is neither tagged nor disambiguated: its reading says so and has no words.
     """
     running = [fields.running_texts(instance) for instance in instances]
-    refusals = [language.refusal(instance) for instance in instances]
+    refusals = [language.why_refused(instance) for instance in instances]
     tagged = iter(
         tagger.tag([text.text for family, no in zip(running, refusals, strict=True) if not no for text in family])
     )
@@ -83,16 +83,16 @@ def read_instances(
             continue
         versions: list[Version] = []
         for text in family:
-            versions.append(_read(text, next(tagged), versions, lexicon, pos, veto))
+            versions.append(_read_version(text, next(tagged), versions, lexicon, pos, veto))
         if instance.format == "winogrande":
             _keep_options_in_their_sentence(versions)
         deciding.mark_deciding_words(instance, versions, lexicon)
-        readings.append(Reading(instance, versions, _words(versions)))
-    _disambiguate(readings, senses)
+        readings.append(Reading(instance, versions, _collect_words(versions)))
+    _score_senses(readings, senses)
     return readings
 
 
-def _read(
+def _read_version(
     running: Running,
     tokens: tuple[Token, ...],
     before: Sequence[Version],
@@ -108,17 +108,17 @@ def _read(
             reason = "not asked for"
         elif fields.locate(running, target.start, target.end) is None:
             reason = "crosses a border"
-        version.analysis[target.index] = _left(target, reason) if reason else target
+        version.analysis[target.index] = _leave_word(target, reason) if reason else target
     version.analysis |= {word.index: word for word in left}
-    _agree(version, before)
+    _agree_with_earlier(version, before)
     return version
 
 
-def _left(target: Target, reason: str) -> Left:
+def _leave_word(target: Target, reason: str) -> Left:
     return Left(target.index, target.start, target.end, target.form, reason)
 
 
-def _agree(version: Version, before: Sequence[Version]) -> None:
+def _agree_with_earlier(version: Version, before: Sequence[Version]) -> None:
     """Makes a text's analysis that of the texts before it, wherever they have the same words.
 
     The tagger may read "stores" as a noun in one option and as a verb in the other. So a word that a text shares with
@@ -131,33 +131,39 @@ def _agree(version: Version, before: Sequence[Version]) -> None:
         sibling for sibling in before if sibling.running.family and sibling.running.family == version.running.family
     ]
     if family:
-        shared = {there: here for here, there in alignment.shared(family[0].forms, version.forms)}
-        opposite = {there: here for here, there in alignment.replaced(family[0].forms, version.forms)}
-    known: dict[str, list[Target | Left | None]] = {}
+        shared = {
+            in_version: in_family
+            for in_family, in_version in alignment.shared_positions(family[0].forms, version.forms)
+        }
+        opposite = {
+            in_version: in_family
+            for in_family, in_version in alignment.replaced_positions(family[0].forms, version.forms)
+        }
+    earlier_readings: dict[str, list[Target | Left | None]] = {}
     for sibling in before:
-        for nth, token in _numbered(sibling.tokens):
-            if nth == len(known.setdefault(token.text.lower(), [])):
-                known[token.text.lower()].append(sibling.analysis.get(token.index))
-    for nth, token in _numbered(version.tokens):
-        earlier = known.get(token.text.lower(), [])
+        for nth, token in _number_forms(sibling.tokens):
+            if nth == len(earlier_readings.setdefault(token.text.lower(), [])):
+                earlier_readings[token.text.lower()].append(sibling.analysis.get(token.index))
+    for nth, token in _number_forms(version.tokens):
+        earlier = earlier_readings.get(token.text.lower(), [])
         if token.index in shared:
-            _put(version, token, family[0].analysis.get(shared[token.index]))
+            _put_word(version, token, family[0].analysis.get(shared[token.index]))
         elif earlier:
-            _put(version, token, earlier[min(nth, len(earlier) - 1)])
+            _put_word(version, token, earlier[min(nth, len(earlier) - 1)])
         elif token.index in opposite:
-            _follow(version, token, family[0].tokens[opposite[token.index]], family[0])
+            _follow_lemma(version, token, family[0].tokens[opposite[token.index]], family[0])
 
 
-def _numbered(tokens: Iterable[Token]) -> Iterable[tuple[int, Token]]:
+def _number_forms(tokens: Iterable[Token]) -> Iterable[tuple[int, Token]]:
     """Each token with how many of the same form stood before it in its text."""
-    seen: dict[str, int] = {}
+    uses: dict[str, int] = {}
     for token in tokens:
         form = token.text.lower()
-        yield seen.get(form, 0), token
-        seen[form] = seen.get(form, 0) + 1
+        yield uses.get(form, 0), token
+        uses[form] = uses.get(form, 0) + 1
 
 
-def _put(version: Version, token: Token, word: Target | Left | None) -> None:
+def _put_word(version: Version, token: Token, word: Target | Left | None) -> None:
     version.analysis.pop(token.index, None)
     if word is not None:
         version.analysis[token.index] = dataclasses.replace(
@@ -165,35 +171,35 @@ def _put(version: Version, token: Token, word: Target | Left | None) -> None:
         )
 
 
-def _follow(version: Version, token: Token, family_token: Token, family: Version) -> None:
+def _follow_lemma(version: Version, token: Token, family_token: Token, family: Version) -> None:
     theirs, mine = family.analysis.get(family_token.index), version.analysis.get(token.index)
     if isinstance(theirs, Target):
         tag = inflect.tag_of(token.text, theirs.lemma, theirs.pos, token.tag)
         if tag is not None:
-            _put(version, token, dataclasses.replace(theirs, tag=tag))
-    elif isinstance(mine, Target) and mine.lemma in inflect.lemmas(family_token.text, mine.pos):
-        version.analysis[token.index] = _left(mine, "its other form stays")
+            _put_word(version, token, dataclasses.replace(theirs, tag=tag))
+    elif isinstance(mine, Target) and mine.lemma in inflect.lemmas_of(family_token.text, mine.pos):
+        version.analysis[token.index] = _leave_word(mine, "its other form stays")
 
 
 def _keep_options_in_their_sentence(versions: Sequence[Version]) -> None:
     """Leaves a word of an option that its sentence has as another word ("black" the noun and the adjective)."""
-    taken: dict[str, set[tuple[str, str] | None]] = {}
-    optional: set[str] = set()
+    keys_of_form: dict[str, set[tuple[str, str] | None]] = {}
+    forms_of_options: set[str] = set()
     for version in versions:
         for token in version.tokens:
             word, place = version.analysis.get(token.index), fields.locate(version.running, token.start, token.end)
             key = (word.lemma, word.pos) if isinstance(word, Target) else None
-            taken.setdefault(token.text.lower(), set()).add(key)
+            keys_of_form.setdefault(token.text.lower(), set()).add(key)
             if place and place[0].startswith("option"):
-                optional.add(token.text.lower())
+                forms_of_options.add(token.text.lower())
     for version in versions:
         for target in version.targets:
             form = target.form.lower()
-            if form in optional and len(taken[form]) > 1:
-                version.analysis[target.index] = _left(target, "not the same word everywhere")
+            if form in forms_of_options and len(keys_of_form[form]) > 1:
+                version.analysis[target.index] = _leave_word(target, "not the same word everywhere")
 
 
-def _words(versions: Sequence[Version]) -> list[Word]:
+def _collect_words(versions: Sequence[Version]) -> list[Word]:
     words: dict[tuple[str, Pos], Word] = {}
     for number, version in enumerate(versions):
         for target in version.targets:
@@ -205,9 +211,9 @@ def _words(versions: Sequence[Version]) -> list[Word]:
     return [words[key] for key in sorted(words)]
 
 
-def _disambiguate(readings: Sequence[Reading], senses: SenseScorer) -> None:
+def _score_senses(readings: Sequence[Reading], senses: SenseScorer) -> None:
     index_of: dict[Occurrence, int] = {}
-    where: list[tuple[Word, list[int]]] = []
+    words_and_numbers: list[tuple[Word, list[int]]] = []
     for reading in readings:
         for word in reading.words:
             first = word.targets[0][0]
@@ -216,14 +222,16 @@ def _disambiguate(readings: Sequence[Reading], senses: SenseScorer) -> None:
                 for number, target in word.targets
                 if number == first
             ]
-            where.append((word, [index_of.setdefault(occurrence, len(index_of)) for occurrence in occurrences]))
-    several = [occurrence for occurrence in index_of if len(occurrence.senses) > 1]
-    scores = dict(zip(several, senses.score(several), strict=True))
+            words_and_numbers.append(
+                (word, [index_of.setdefault(occurrence, len(index_of)) for occurrence in occurrences])
+            )
+    ambiguous = [occurrence for occurrence in index_of if len(occurrence.senses) > 1]
+    scores = dict(zip(ambiguous, senses.score(ambiguous), strict=True))
     order = list(index_of)
-    for word, places in where:
-        rows = [scores.get(order[place], (0.0,)) for place in places]
+    for word, occurrence_numbers in words_and_numbers:
+        rows = [scores.get(order[place], (0.0,)) for place in occurrence_numbers]
         word.scores = tuple(sum(column) / len(column) for column in zip(*rows, strict=True))
-        word.doubt = doubt(word.senses, word.scores, senses.name)
+        word.doubt = why_doubted(word.senses, word.scores, senses.name)
 
 
 def occurrence(tokens: Sequence[Token], text: str, target: Target, senses: tuple[Sense, ...]) -> Occurrence:

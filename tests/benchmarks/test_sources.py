@@ -91,7 +91,9 @@ def test_what_the_folder_lacks_comes_from_elsewhere(published, online, tmp_path)
 def test_files_keep_the_benchmarks_order_wherever_each_came_from(published, online, tmp_path):
     put(tmp_path / "mine")
     (tmp_path / "mine" / piqa.ROWS).unlink()  # the first file is downloaded, the second is here
-    found = sources.find(BENCHMARKS["piqa"], dataclasses.replace(online, data=tmp_path / "mine"), ["validation"])
+    found = sources.find_or_download(
+        BENCHMARKS["piqa"], dataclasses.replace(online, data=tmp_path / "mine"), ["validation"]
+    )
     assert list(found.paths) == [piqa.ROWS, piqa.LABELS]
 
 
@@ -175,6 +177,6 @@ def test_names_of_what_does_not_exist_are_told(settings):
 
 
 def test_available_names_what_is_here(published, online):
-    assert "piqa" not in benchmarks.available(online)
+    assert "piqa" not in benchmarks.available_names(online)
     put(online.datasets)
-    assert "piqa" in benchmarks.available(online)
+    assert "piqa" in benchmarks.available_names(online)

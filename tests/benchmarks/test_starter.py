@@ -14,7 +14,7 @@ import pytest
 from explorer import benchmarks
 from explorer.benchmarks import starter
 from explorer.benchmarks.starter_grammar.entailment import make_entailments
-from explorer.benchmarks.starter_grammar.frames import Frame, fill, members, read_frames
+from explorer.benchmarks.starter_grammar.frames import Frame, fill_varied, read_frames, split_contrast
 from explorer.benchmarks.starter_grammar.pairs import FRAMES, make_pairs
 from explorer.errors import BenchmarkError
 from explorer.prompts import FORMATS, requests
@@ -279,16 +279,16 @@ def test_the_first_sixty_hold_every_class(name: str):
 
 def test_slots_of_one_number_choose_together():
     frame = Frame("x-01", "The {1=cat|dog} {1=purrs|barks} at the {moon|door}.")
-    made = {members(filling)[0] for filling in fill(frame, 4, seed=0)}
+    made = {split_contrast(filling)[0] for filling in fill_varied(frame, 4, seed=0)}
     assert made == {f"The {who} at the {what}." for who in ("cat purrs", "dog barks") for what in ("moon", "door")}
 
 
 def test_a_contrast_gives_each_member_its_text():
-    assert members("[Were/Did] the dogs [fed/feed]?") == ("Were the dogs fed?", "Did the dogs feed?")
+    assert split_contrast("[Were/Did] the dogs [fed/feed]?") == ("Were the dogs fed?", "Did the dogs feed?")
 
 
 def test_a_name_is_recalled_and_never_doubled():
-    filling = fill(Frame("x-01", "{1=@she} told {@she} that {1} and {@name} won."), 1, seed=3)[0]
+    filling = fill_varied(Frame("x-01", "{1=@she} told {@she} that {1} and {@name} won."), 1, seed=3)[0]
     first, second, again, third = re.findall(r"\b[A-Z]\w+", filling)
     assert first == again
     assert len({first, second, third}) == 3
@@ -296,7 +296,7 @@ def test_a_name_is_recalled_and_never_doubled():
 
 def test_a_frame_with_too_few_ways_says_so():
     with pytest.raises(ValueError, match="2 ways, 3 are wanted"):
-        fill(Frame("x-01", "{Cats|Dogs} sleep."), 3, seed=0)
+        fill_varied(Frame("x-01", "{Cats|Dogs} sleep."), 3, seed=0)
 
 
 def test_every_frame_of_the_pairs_has_a_contrast():

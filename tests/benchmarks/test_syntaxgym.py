@@ -75,8 +75,8 @@ def test_every_formula_parses_and_asks_for_regions_the_items_have(real):
     for instance in real("syntaxgym").instances:
         there = {(c.name, n) for c in instance.conditions for n in range(1, len(c.regions) + 1)}
         for text in instance.extra["formulas"]:
-            formula = syntaxgym_formula.parse(text)
-            assert {(r.condition, r.number) for r in syntaxgym_formula.regions(formula)} <= there
+            formula = syntaxgym_formula.parse_formula(text)
+            assert {(r.condition, r.number) for r in syntaxgym_formula.regions_of(formula)} <= there
             assert syntaxgym_formula.holds(formula, dict.fromkeys(there, 1.0)) in (True, False)
 
 
@@ -85,7 +85,7 @@ def test_only_the_second_formula_of_fgd_hierarchy_tests_equality(real):
         (i.group, n)
         for i in real("syntaxgym").instances
         for n, text in enumerate(i.extra["formulas"])
-        if syntaxgym_formula.tests_equality(syntaxgym_formula.parse(text))
+        if syntaxgym_formula.tests_equality(syntaxgym_formula.parse_formula(text))
     }
     assert found == {("fgd_hierarchy", 1)}
 

@@ -14,7 +14,7 @@ NATS = {("a", 1): 1.0, ("a", 2): 2.0, ("b", 1): 4.0, ("b", 2): 0.0}
 
 
 def holds(text, **kwargs):
-    return formulas.holds(formulas.parse(text), NATS, **kwargs)
+    return formulas.holds(formulas.parse_formula(text), NATS, **kwargs)
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_equality_has_a_tolerance_that_can_be_set():
 
 
 def test_equality_is_marked():
-    assert formulas.tests_equality(formulas.parse("1 < 2 & (1;%a%) = 1"))
-    assert not formulas.tests_equality(formulas.parse("1 < 2 | 2 > 1"))
+    assert formulas.tests_equality(formulas.parse_formula("1 < 2 & (1;%a%) = 1"))
+    assert not formulas.tests_equality(formulas.parse_formula("1 < 2 | 2 > 1"))
 
 
 def test_an_unknown_surprisal_makes_no_comparison_true():
     for sign in "<>=":
-        assert not formulas.holds(formulas.parse(f"(1;%a%) {sign} 1"), {("a", 1): math.nan})
+        assert not formulas.holds(formulas.parse_formula(f"(1;%a%) {sign} 1"), {("a", 1): math.nan})
 
 
 def test_a_region_the_item_lacks_is_told():
@@ -81,12 +81,12 @@ def test_a_region_the_item_lacks_is_told():
 )
 def test_a_mistake_is_told_with_its_place(text, place):
     with pytest.raises(BenchmarkError, match=f"at character {place},"):
-        formulas.parse(text)
+        formulas.parse_formula(text)
 
 
 def test_brackets_without_end_are_told():
     with pytest.raises(BenchmarkError, match="too deep"):
-        formulas.parse("[" * 5_000 + "1 < 2" + "]" * 5_000)
+        formulas.parse_formula("[" * 5_000 + "1 < 2" + "]" * 5_000)
 
 
 regions = st.builds(
@@ -109,12 +109,12 @@ trees = st.recursive(
 
 @given(trees)
 def test_a_rendered_tree_parses_to_itself(tree):
-    assert formulas.parse(formulas.render(tree)) == tree
+    assert formulas.parse_formula(formulas.render(tree)) == tree
 
 
 @given(st.text("()[]<>=&|+-;%*ab12 .", max_size=30))
 def test_any_text_parses_or_is_refused_in_one_sentence(text):
     try:
-        formulas.parse(text)
+        formulas.parse_formula(text)
     except BenchmarkError as error:
         assert "expected" in str(error)

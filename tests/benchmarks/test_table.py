@@ -34,8 +34,8 @@ def as_csv(rows, delimiter=",", end="\n"):
 
 
 def parse(path, **given):
-    reading = table.guess(path, **given)
-    return reading, table.read(path, reading, "mine")
+    reading = table.guess_reading(path, **given)
+    return reading, table.read_file(path, reading, "mine")
 
 
 def options(parsed):
@@ -80,7 +80,7 @@ def test_a_delimiter_can_be_given(tmp_path):
 @pytest.mark.parametrize("delimiter", ["ab", "\n", '"', " "])
 def test_what_cannot_part_cells_is_refused(tmp_path, delimiter):
     with pytest.raises(UsageError, match="cannot part cells"):
-        table.guess(write(tmp_path, as_csv(PAIRS)), delimiter=delimiter)
+        table.guess_reading(write(tmp_path, as_csv(PAIRS)), delimiter=delimiter)
 
 
 def test_a_quoted_newline_belongs_to_its_cell(tmp_path):
@@ -210,16 +210,16 @@ def test_columns_can_be_given(tmp_path):
     assert table.column_names(path) == ("ok", "wrong")
     assert table.column_names(path, header=False) == ("column 1", "column 2")
     with pytest.raises(UsageError, match=r"--kind"):
-        table.guess(path)
+        table.guess_reading(path)
     with pytest.raises(UsageError, match=r"--column good=COLUMN"):
-        table.guess(path, kind="pair")
+        table.guess_reading(path, kind="pair")
     assert options(parse(path, kind="pair", columns={"good": "ok", "bad": "wrong"})[1]) == [("a", "b")]
     with pytest.raises(UsageError, match="no column 'nope'; the columns are ok, wrong"):
-        table.guess(path, kind="pair", columns={"good": "nope", "bad": "wrong"})
+        table.guess_reading(path, kind="pair", columns={"good": "nope", "bad": "wrong"})
     with pytest.raises(UsageError, match="no role 'fine'"):
-        table.guess(path, kind="pair", columns={"fine": "ok"})
+        table.guess_reading(path, kind="pair", columns={"fine": "ok"})
     with pytest.raises(UsageError, match="not as 'poem'"):
-        table.guess(path, kind="poem")
+        table.guess_reading(path, kind="poem")
 
 
 # --- JSON and Parquet
@@ -261,7 +261,7 @@ def test_parquet(tmp_path):
 
 def test_a_broken_parquet_file_is_told(tmp_path):
     with pytest.raises(BenchmarkError, match="not a readable Parquet file"):
-        table.guess(write(tmp_path, b"PAR1 and then nothing", "mine.parquet"))
+        table.guess_reading(write(tmp_path, b"PAR1 and then nothing", "mine.parquet"))
 
 
 # --- rows left out, files refused
@@ -333,7 +333,7 @@ def test_json_that_is_no_table_is_refused(tmp_path, text):
 def test_a_file_that_is_not_there_is_told(tmp_path):
     for path in (tmp_path / "no.csv", tmp_path):
         with pytest.raises(UsageError, match="cannot be read"):
-            table.guess(path)
+            table.guess_reading(path)
 
 
 cells = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -398,10 +398,10 @@ def test_what_a_csv_writer_wrote_is_read_back(tmp_path, pairs, delimiter, encodi
 
 def test_an_import_is_a_benchmark_for_every_process(bare, tmp_path):
     path = write(tmp_path, as_csv(PAIRS) + "x,y,z\n")
-    table.store(path, "my-pairs_2", bare, table.guess(path))
+    table.store_import(path, "my-pairs_2", bare, table.guess_reading(path))
     path.unlink()
     assert benchmarks.names(bare)[-1] == "imported_my-pairs_2"
-    assert "imported_my-pairs_2" in benchmarks.available(bare)
+    assert "imported_my-pairs_2" in benchmarks.available_names(bare)
     benchmark = benchmarks.find("imported_my-pairs_2", bare)
     assert (benchmark.title, benchmark.kind) == ("mine.csv", "pair")
     loaded = benchmarks.load("imported_my-pairs_2", bare)
@@ -412,9 +412,9 @@ def test_an_import_is_a_benchmark_for_every_process(bare, tmp_path):
 
 def test_an_import_of_the_same_name_replaces_the_older(bare, tmp_path):
     first, second = write(tmp_path, "good,bad\na,b\n"), write(tmp_path, "good,bad\nc,d\n", "other.csv")
-    table.store(first, "x", bare, table.guess(first))
+    table.store_import(first, "x", bare, table.guess_reading(first))
     before = benchmarks.load("imported_x", bare)
-    table.store(second, "imported_x", bare, table.guess(second), title="My pairs")
+    table.store_import(second, "imported_x", bare, table.guess_reading(second), title="My pairs")
     assert benchmarks.find("imported_x", bare).title == "My pairs"
     after = benchmarks.load("imported_x", bare)
     assert [instance.options for instance in after.instances] == [("c", "d")]
@@ -425,7 +425,7 @@ def test_an_import_of_the_same_name_replaces_the_older(bare, tmp_path):
 def test_what_cannot_be_read_is_not_kept(bare, tmp_path):
     path = write(tmp_path, "good,bad\n,\n")
     with pytest.raises(BenchmarkError):
-        table.store(path, "x", bare, table.guess(path))
+        table.store_import(path, "x", bare, table.guess_reading(path))
     assert table.imported_names(bare) == []
 
 
@@ -433,12 +433,12 @@ def test_what_cannot_be_read_is_not_kept(bare, tmp_path):
 def test_a_name_that_cannot_be_a_folder_is_refused(bare, tmp_path, name):
     path = write(tmp_path, as_csv(PAIRS))
     with pytest.raises(UsageError, match="no name for an import"):
-        table.store(path, name, bare, table.guess(path))
+        table.store_import(path, name, bare, table.guess_reading(path))
 
 
 def test_a_damaged_or_missing_import_is_told(bare, tmp_path):
     path = write(tmp_path, as_csv(PAIRS))
-    table.store(path, "x", bare, table.guess(path))
+    table.store_import(path, "x", bare, table.guess_reading(path))
     with pytest.raises(UsageError, match="Nothing was imported as 'y'; imported were imported_x"):
         benchmarks.find("imported_y", bare)
     (bare.imports / "x" / "table.csv").unlink()
@@ -447,7 +447,7 @@ def test_a_damaged_or_missing_import_is_told(bare, tmp_path):
     (bare.imports / "x" / table.MANIFEST).write_text("{")
     with pytest.raises(BenchmarkError, match="damaged"):
         benchmarks.find("imported_x", bare)
-    assert "imported_x" not in benchmarks.available(bare)
+    assert "imported_x" not in benchmarks.available_names(bare)
 
 
 # --- real files

@@ -115,10 +115,10 @@ def test_one_strange_byte_is_no_evidence():
 def test_an_import_says_how_it_was_decoded_and_shows_a_line(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_bytes(("good;bad\n" + TEXTS["ru"]).encode("cp1251"))
-    reading = table.guess(path)
+    reading = table.guess_reading(path)
     assert reading.encoding == "cp1251"
     assert "detected as cp1251" in reading.why["encoding"] and "Кошка спит на окне." in reading.why["encoding"]
-    assert table.read(path, reading, "x").instances[0].options == ("Кошка спит на окне.", "Кошка спят на окне.")
+    assert table.read_file(path, reading, "x").instances[0].options == ("Кошка спит на окне.", "Кошка спят на окне.")
 
 
 def test_quotes_and_dashes_of_windows_alone_are_no_riddle():

@@ -68,8 +68,8 @@ REFUSED = {
 
 def parse(name, **said):
     path = TABLES / name
-    reading = table.guess(path, **said)
-    return reading, table.read(path, reading, "mine")
+    reading = table.guess_reading(path, **said)
+    return reading, table.read_file(path, reading, "mine")
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -143,7 +143,7 @@ def test_a_pronoun_that_does_not_stand_where_it_is_said_is_left_out(tmp_path):
     path = tmp_path / "wsc.jsonl"
     text = (TABLES / "wsc273.jsonl").read_text("utf-8")
     path.write_text(re.sub(r'"pronoun_loc": \d+', '"pronoun_loc": 3', text, count=1))
-    parsed = table.read(path, table.guess(path), "mine")
+    parsed = table.read_file(path, table.guess_reading(path), "mine")
     assert [left.reason for left in parsed.left_out] == ["'it' does not stand at character 3 of the text"]
 
 
@@ -152,9 +152,9 @@ def test_labels_in_a_file_of_their_own_are_kept_with_the_table(tmp_path, setting
     shutil.copy(TABLES / "piqa.jsonl", path)
     shutil.copy(TABLES / "piqa-labels.lst", labels)
     with pytest.raises(UsageError, match="gold"):
-        table.guess(path)
-    reading = table.guess(path, labels=labels)
-    kept = table.store(path, "mine", settings, reading, labels=labels)
+        table.guess_reading(path)
+    reading = table.guess_reading(path, labels=labels)
+    kept = table.store_import(path, "mine", settings, reading, labels=labels)
     path.unlink(), labels.unlink()
     from explorer import benchmarks
 
@@ -163,7 +163,7 @@ def test_labels_in_a_file_of_their_own_are_kept_with_the_table(tmp_path, setting
     labels.write_text("0\n1\n")
     shutil.copy(TABLES / "piqa.jsonl", path)
     with pytest.raises(UsageError, match=r"gold.txt has 2 lines, expected one for each of the 6 rows of mine.jsonl"):
-        table.guess(path, labels=labels)
+        table.guess_reading(path, labels=labels)
 
 
 def test_a_suite_that_lacks_what_its_prediction_asks_for_is_left_out():
@@ -229,7 +229,7 @@ def test_a_question_names_its_flag_and_shows_each_reading(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("question,option1,option2,answer\nSky?,blue,green,1\nGrass?,green,red,1\nSnow?,white,black,1\n")
     with pytest.raises(Question) as raised:
-        table.guess(path)
+        table.guess_reading(path)
     assert raised.value.asks == "gold" and [answer.value for answer in raised.value.answers] == ["0", "1"]
     told = str(raised.value)
     assert "--gold 0 would read answer = 1 in line 2 as option 2, 'green'" in told

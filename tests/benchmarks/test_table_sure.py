@@ -18,8 +18,8 @@ QUESTION = "question,option1,option2,answer\n"
 def parse(tmp_path, text, name="mine.csv", **said):
     path = tmp_path / name
     path.write_text(text, "utf-8")
-    reading = table.guess(path, **said)
-    return reading, table.read(path, reading, "mine")
+    reading = table.guess_reading(path, **said)
+    return reading, table.read_file(path, reading, "mine")
 
 
 def golds(parsed):
@@ -176,7 +176,7 @@ def test_one_column_has_one_role(tmp_path):
 def test_columns_that_are_not_used_are_named_before_it_is_kept(tmp_path):
     reading, parsed = parse(tmp_path, "good,bad,author,year\nIt is.,It are.,Ann,1999\n")
     assert reading.unused == ("author", "year")
-    lines = table_preview.lines(reading, parsed)
+    lines = table_preview.preview_lines(reading, parsed)
     assert "columns not used: author, year" in lines
     assert any(">>It is." in line and "right" in line for line in lines)
 

@@ -27,7 +27,7 @@ from explorer.errors import BenchmarkError
     ],
 )
 def test_spacing_of_the_tokenizer_is_undone(tokens, text):
-    assert wikitext.plain(tokens) == text
+    assert wikitext.detokenize(tokens) == text
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_spacing_of_the_tokenizer_is_undone(tokens, text):
     ],
 )
 def test_sentences_end_at_stops_that_stand_alone(line, found):
-    assert wikitext.sentences(line) == found
+    assert wikitext.split_sentences(line) == found
 
 
 @pytest.mark.parametrize("line", [" = Title = ", " = = Career = = ", " ", ""])

@@ -113,13 +113,13 @@ def shared_cache(shared_settings: Any, tmp_path_factory: pytest.TempPathFactory,
     """A cache in which all is prepared, and nothing was run: models, WordNet, the index of the glass box."""
     from explorer.glassbox import index
     from explorer.scoring import embedded
-    from explorer.variants.wordnet import find
+    from explorer.variants.wordnet import find_wordnet
 
     embedded.ensure(MODEL, shared_settings)
     own = settings_module.read(cache=tmp_path_factory.mktemp("browser") / "cache")
     (own.nltk_data / "corpora").mkdir(parents=True)
     own.models.symlink_to(shared_settings.models)
-    (own.nltk_data / "corpora" / "wordnet").symlink_to(find(shared_settings))
+    (own.nltk_data / "corpora" / "wordnet").symlink_to(find_wordnet(shared_settings))
     index.ensure_own(own)
     pytestconfig.stash.setdefault(SHARED, set()).add(own.cache)
     return own.cache

@@ -36,7 +36,7 @@ def cache(tiny_gpt2, tmp_path_factory):
     texts = {name: hostile.HOSTILE[name] for name in DANGEROUS}
     rows = [{"good": f"{text} Yes.", "bad": f"{text} No.", "group": text, "id": name} for name, text in texts.items()]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    table.store(path, "hostile", settings, table.guess(path), title=texts["image"])
+    table.store_import(path, "hostile", settings, table.guess_reading(path), title=texts["image"])
     spec = make_spec(Resources(settings), study="accuracy", model=str(tiny_gpt2), benchmark="imported_hostile")
     folder = RunFolder.create(settings.runs, spec)
     assert work(folder, Resources(settings), lambda text: None, wait=False) == "complete"

@@ -16,7 +16,7 @@ def test_a_link_stays_a_link_and_its_file_gets_the_text(tmp_path):
     real.write_text("keep")
     link = tmp_path / "link.jsonl"
     link.symlink_to(real)
-    output.write_text(output.check(link), "new\n")
+    output.write_text(output.check_writable(link), "new\n")
     assert link.is_symlink() and real.read_text() == "new\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.jsonl", "real.jsonl"]
 
@@ -30,17 +30,17 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
-    output.write_text(output.check(pipe), "through\n")
+    output.write_text(output.check_writable(pipe), "through\n")
     reader.join(timeout=10)
     assert read == ["through\n"] and pipe.is_fifo()
 
 
 def test_a_folder_is_refused_before_the_work(tmp_path):
     with pytest.raises(UsageError, match="cannot be written"):
-        output.check(tmp_path)
+        output.check_writable(tmp_path)
     with pytest.raises(UsageError, match="cannot be written"):
         (tmp_path / "file").touch()
-        output.check(tmp_path / "file" / "below.jsonl")
+        output.check_writable(tmp_path / "file" / "below.jsonl")
 
 
 def test_a_line_is_strict_json_whatever_it_holds():

@@ -257,7 +257,7 @@ def test_a_delete_of_a_sweep_that_is_killed_leaves_the_sweep_with_what_is_left(s
     from explorer.results import broken_off
 
     call(capsys, *asked(models, "--sweep", "both"))
-    delete, calls = broken_off.delete, []
+    delete, calls = broken_off.delete_run, []
 
     def dying(*words):
         calls.append(1)
@@ -266,7 +266,7 @@ def test_a_delete_of_a_sweep_that_is_killed_leaves_the_sweep_with_what_is_left(s
         delete(*words)
 
     with monkeypatch.context() as patch:
-        patch.setattr(broken_off, "delete", dying)
+        patch.setattr(broken_off, "delete_run", dying)
         assert main(["delete", "both"]) == 130
     left = {folder.run_id for folder in all_folders(settings.runs)}
     assert len(left) == 1 and left < {member.run_id for member in sweeps.find(settings, "both").members}

@@ -54,7 +54,7 @@ def same_or_less(table: str, found: pd.DataFrame, whole: pd.DataFrame) -> bool:
 def test_no_flipped_bit_is_read_back_as_another_number(run):
     settings, folder = run
     folder.add_review({"instance_id": "starter_pairs/a/1", "verdict": "exact", "at_k": 3})
-    stores.ingest(settings, [folder])
+    stores.ingest_runs(settings, [folder])
     whole = read(folder)
     rows = {table: stores.open_store(settings).frame(f"SELECT * FROM {table}") for table in TABLES}
     kept = shutil.copytree(folder.path, settings.cache.parent / "kept")
@@ -81,7 +81,7 @@ def test_no_flipped_bit_is_read_back_as_another_number(run):
                     else:
                         assert frame[0][0] in ("[]", str(sorted({}.items()))), where
             outcomes["left out" if is_less else "no difference"] += 1
-        count, _ = stores.rebuild(settings)
+        count, _ = stores.rebuild_database(settings)
         opened = stores.open_store(settings)
         for table in TABLES:
             assert same_or_less(table, opened.frame(f"SELECT * FROM {table}"), rows[table]), where
@@ -135,4 +135,4 @@ def test_parts_made_before_there_were_hashes_still_count(run):
         done.write_text(json.dumps({"environment": told["environment"], "written": 1.7e9, "tables": told["tables"]}))
     (folder.parts / "findings.done").unlink()
     assert folder.progress().status == "complete" and not folder.damaged() and len(folder.read("scores"))
-    stores.ingest(settings, [folder])
+    stores.ingest_runs(settings, [folder])

@@ -54,7 +54,7 @@ def test_a_pointer_to_a_file_that_is_gone_falls_back_and_a_rebuild_brings_all_ba
     stores.current_generation(settings).unlink()
     assert stores.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 0
     assert folder.run_id in database(settings).message
-    assert stores.rebuild(settings) == (1, [])
+    assert stores.rebuild_database(settings) == (1, [])
     assert database(settings).message == "1 runs"
 
 

@@ -44,7 +44,7 @@ def test_a_damaged_mark_is_told_by_rebuild_runs_and_doctor_and_resume_makes_its_
 
     assert main(["resume", folder.run_id, *at]) == 0
     assert folder.progress().status == "complete" and not folder.damaged() and len(folder.read("scores")) == whole
-    assert queue.info(folder).message == "" and stores.rebuild(settings) == (1, [])
+    assert queue.info(folder).message == "" and stores.rebuild_database(settings) == (1, [])
 
 
 def test_a_part_that_lost_a_file_is_told_as_well(run):
@@ -52,7 +52,7 @@ def test_a_part_that_lost_a_file_is_told_as_well(run):
     first, last = folder.finished()[0]
     (folder.parts / "scores" / f"{first:09d}-{last:09d}.parquet").unlink()
     assert folder.damaged() == [f"{first:09d}-{last:09d}.done"]
-    count, faults = stores.rebuild(settings)
+    count, faults = stores.rebuild_database(settings)
     assert count == 1 and f"{first:09d}-{last:09d}.done" in faults[0]
 
 
@@ -60,7 +60,7 @@ def test_a_part_that_was_never_marked_is_unfinished_and_not_damaged(run):
     settings, folder = run
     sorted(folder.parts.glob("0*.done"))[-1].unlink()
     assert not folder.damaged() and folder.progress().status == "interrupted"
-    assert stores.rebuild(settings) == (1, [])
+    assert stores.rebuild_database(settings) == (1, [])
 
 
 BESIDE = ["progress.json", "environment.json", "environments", "where.json"]
@@ -91,7 +91,7 @@ def test_findings_whose_mark_is_damaged_are_left_out_and_concluded_again(run, ca
     settings, folder = run
     rows = len(folder.read("findings"))
     flip_middle(folder.parts / "findings.done")
-    count, faults = stores.rebuild(settings)
+    count, faults = stores.rebuild_database(settings)
     assert count == 1 and "findings.done" in faults[0]
     assert len(stores.open_store(settings).frame("SELECT * FROM findings")) == 0
     assert main(["resume", folder.run_id, "--cache", str(settings.cache)]) == 0

@@ -115,11 +115,11 @@ def shelf(settings, monkeypatch):
 @pytest.mark.parametrize("name", ["data.noun", "index.verb", "noun.exc"])
 @pytest.mark.parametrize("how", ["cut", "empty", "gone"])
 def test_a_wordnet_that_was_cut_is_not_taken_for_whole(settings, shelf, spoil, name, how):
-    assert wordnet.find(settings) == shelf
+    assert wordnet.find_wordnet(settings) == shelf
     (shelf / name).unlink() if how == "gone" else spoil(shelf / name, how)
     if how == "cut":  # in the middle of a line, as cuts are
         (shelf / name).write_bytes((shelf / name).read_bytes()[:-3])
-    assert wordnet.find(settings) is None
+    assert wordnet.find_wordnet(settings) is None
     told = finding(settings, "WordNet")
     assert told.status == "fault" and name in told.message and "Delete that folder" in told.message
     with pytest.raises(LexiconError, match="stay offline"):

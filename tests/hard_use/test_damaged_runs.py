@@ -85,7 +85,7 @@ def test_a_damaged_spec_hides_no_other_run_and_is_mended_by_asking_again(run, sp
     listed = {info.run_id: info for info in queue.list_runs(settings)}
     assert listed[folder.run_id].status == "damaged" and listed[other.run_id].status == "queued"
     one_sentence(listed[folder.run_id].message)
-    assert stores.rebuild(settings)[0] == 1
+    assert stores.rebuild_database(settings)[0] == 1
     assert "Start the same run again" in one_sentence(found(settings, "runs").message)
     assert main(["resume", folder.run_id, "--cache", str(settings.cache)]) in (0, 1)
     assert "Traceback" not in capsys.readouterr().err
@@ -120,7 +120,7 @@ def test_a_part_that_cannot_be_read_is_told_apart_from_a_damaged_database(run, s
     settings, folder = run
     spoil(next((folder.parts / "measures").glob("*.parquet")), "garbage")
     for step in (
-        lambda: stores.ingest(settings, [folder]),
+        lambda: stores.ingest_runs(settings, [folder]),
         lambda: stores.open_parts(folder).frame("SELECT * FROM measures"),
     ):
         with pytest.raises(RunError, match=f"resume {folder.run_id}") as caught:

@@ -129,7 +129,7 @@ def test_every_store_says_in_a_sentence_that_there_is_no_room_and_is_whole_after
     assert (folder.progress().status, folder.progress().done) == (before.status, before.done)
     assert not (settings.imports / "mine").exists()
     assert stores.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
-    stores.ingest(settings, [folder])
+    stores.ingest_runs(settings, [folder])
     roomy = subprocess.run(
         [sys.executable, "-c", STORES, str(settings.cache), folder.run_id, str(mine)], capture_output=True, text=True
     )

@@ -22,7 +22,7 @@ from explorer.errors import ExplorerError, RunError
 from explorer.ontologies.invariance import groups_of, read_answers
 from explorer.ontologies.load import load as load_ontology
 from explorer.ontologies.predictions import ontology_in, read_predictions
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.records import Instance, RunSpec
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
@@ -79,10 +79,10 @@ def ours(step: Any) -> Any:
 
 
 def imported(path: Path) -> None:
-    reading = ours(lambda: table.guess(path))
+    reading = ours(lambda: table.guess_reading(path))
     if reading is None:
         return
-    parsed = ours(lambda: table.read(path, reading, "fuzz"))
+    parsed = ours(lambda: table.read_file(path, reading, "fuzz"))
     if parsed is not None:
         assert parsed.instances
         assert all(left.reason and left.where for left in parsed.left_out)
@@ -145,7 +145,7 @@ def test_a_manifest_of_an_import_is_read_or_refused(tmp_path_factory, manifest):
     kept = found.imports / "fuzz"
     kept.mkdir(parents=True, exist_ok=True)
     (kept / table.MANIFEST).write_text(json.dumps(manifest))
-    ours(lambda: table.imported("fuzz", found))
+    ours(lambda: table.imported_benchmark("fuzz", found))
 
 
 # Specs, formulas, prompts, lines, edges
@@ -192,9 +192,9 @@ FORMULA = st.lists(
 @example("&".join(["1<2"] * 5000))
 @example("1" * 5000 + "<2")
 def test_a_formula_is_understood_or_refused(text):
-    tree = ours(lambda: syntaxgym_formula.parse(text))
+    tree = ours(lambda: syntaxgym_formula.parse_formula(text))
     if tree is not None:
-        assert syntaxgym_formula.parse(syntaxgym_formula.render(tree)) == tree
+        assert syntaxgym_formula.parse_formula(syntaxgym_formula.render(tree)) == tree
         held = ours(lambda: syntaxgym_formula.holds(tree, {("a", 1): 1.0, ("b", 1): 2.0, ("b", 2): 3.0}))
         assert held in (True, False, None)
 
@@ -226,17 +226,17 @@ def test_a_prompt_of_any_text_holds_it_whole(kind, context, options, second):
 def test_lines_of_any_bytes_keep_their_number(folder, data):
     path = folder / "lines.jsonl"
     path.write_bytes(data)
-    lines = jsonl.read(str(path), ("context", "continuation"))
+    lines = jsonl.read_lines(str(path), ("context", "continuation"))
     assert len(lines) == sum(bool(line.strip()) for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
     out = folder / "out.jsonl"
-    jsonl.write(str(out), lines, {"logprob": None})
+    jsonl.write_lines(str(out), lines, {"logprob": None})
     assert [json.loads(line) is not None for line in out.read_text("utf-8").split("\n") if line] == [True] * len(lines)
 
 
 @few
 @given(JSON | st.fixed_dictionaries({"values": JSON, "reference": JSON, "index": JSON, "n": JSON}))
 def test_decile_edges_are_read_or_refused(value):
-    ours(lambda: Edges.from_json(json.dumps(value)))
+    ours(lambda: DecileEdges.from_json(json.dumps(value)))
 
 
 # Ontologies and predictions

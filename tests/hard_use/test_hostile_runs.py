@@ -118,7 +118,7 @@ def test_a_folder_made_to_do_harm_is_one_quiet_row_that_can_be_deleted(how, run,
     assert rows[NAME]["created"][:2] in ("19", "20") and rows[good.run_id]["status"] == "complete"
     assert rows[NAME]["status"] == queue.DAMAGED, "its name is not the hash of its spec"
     one_sentence(rows[NAME]["message"])
-    assert stores.rebuild(settings)[0] == 1
+    assert stores.rebuild_database(settings)[0] == 1
 
     assert main(["resume", NAME, *where]) == 1
     assert "Traceback" not in capsys.readouterr().err
@@ -176,7 +176,7 @@ def test_a_folder_without_a_spec_is_a_row_and_a_link_is_deleted_without_what_it_
 
 def packed(folder: RunFolder, settings) -> dict[str, bytes]:
     file = io.BytesIO()
-    archive.pack(folder, file, settings)
+    archive.pack_archive(folder, file, settings)
     with zipfile.ZipFile(file) as found:
         return {name: found.read(name) for name in found.namelist()}
 

@@ -116,7 +116,7 @@ def started(cache: Path, capsys) -> set[str]:
 @pytest.mark.timeout(1800)
 def test_a_delete_killed_at_any_step_leaves_no_rows_of_a_run_that_does_not_list(run, tmp_path, capsys):
     settings, folder = run
-    stores.ingest(settings, [folder])
+    stores.ingest_runs(settings, [folder])
     whole = rows_of(settings.cache, folder.run_id)
     outcomes = {"kept": 0, "gone": 0}
     for cache in storm(settings.cache, tmp_path, ["delete", folder.run_id]):
@@ -137,7 +137,7 @@ def test_an_import_killed_at_any_step_is_whole_or_absent_after_the_next_start(ru
     settings, folder = run
     path = tmp_path / "run.zip"
     assert main(["export", folder.run_id, "--format", "zip", "--out", str(path), "--cache", str(settings.cache)]) == 0
-    stores.ingest(settings, [folder])
+    stores.ingest_runs(settings, [folder])
     whole = rows_of(settings.cache, folder.run_id)
     elsewhere.cache.mkdir()
     outcomes = {"whole": 0, "absent": 0}
@@ -178,7 +178,7 @@ def test_a_table_replaced_by_an_import_that_was_killed_is_the_old_or_the_new_one
 @pytest.mark.timeout(1800)
 def test_a_rebuild_killed_at_any_step_leaves_a_database_with_every_run(run, tmp_path, capsys):
     settings, folder = run
-    stores.ingest(settings, [folder])
+    stores.ingest_runs(settings, [folder])
     whole = rows_of(settings.cache, folder.run_id)
     for cache in storm(settings.cache, tmp_path, ["rebuild"]):
         assert started(cache, capsys) == {folder.run_id}
@@ -194,7 +194,7 @@ def command(*arguments: str) -> list[str]:
 
 def test_a_delete_on_a_full_disk_removes_nothing_and_says_so(run, capsys, one_sentence):
     settings, folder = run
-    stores.ingest(settings, [folder])
+    stores.ingest_runs(settings, [folder])
     whole = rows_of(settings.cache, folder.run_id)
     full = limited(command("delete", folder.run_id, "--cache", str(settings.cache)), 65_536)
     assert full.returncode == 1

@@ -38,7 +38,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = cache.parent / "pairs.csv"
     source.write_text("good,bad\nThe cat sleeps.,The cat sleep.\n")
     settings = settings_module.read(cache=cache)
-    table.store(source, "named", settings, table.guess(source), title=NAME)
+    table.store_import(source, "named", settings, table.guess_reading(source), title=NAME)
     return cache
 
 

@@ -68,7 +68,7 @@ def test_an_import_is_kept_under_no_such_name(settings, tmp_path, name):
     path = tmp_path / "mine.csv"
     path.write_text("good,bad\nIt is.,It are.\n")
     with pytest.raises(UsageError, match="no name for an import"):
-        table.store(path, name, settings, table.guess(path))
+        table.store_import(path, name, settings, table.guess_reading(path))
     assert below(tmp_path) == {"mine.csv"}
 
 
@@ -76,7 +76,7 @@ def test_an_import_is_kept_under_no_such_name(settings, tmp_path, name):
 def test_an_import_never_reads_a_file_that_does_not_lie_beside_it(settings, tmp_path, file):
     path = tmp_path / "mine.csv"
     path.write_text("good,bad\nIt is.,It are.\n")
-    kept = table.store(path, "mine", settings, table.guess(path))
+    kept = table.store_import(path, "mine", settings, table.guess_reading(path))
     manifest = json.loads((kept.folder / table.MANIFEST).read_text())
     (kept.folder / table.MANIFEST).write_text(json.dumps({**manifest, "file": file}))
     with pytest.raises(ExplorerError):
@@ -183,14 +183,14 @@ def test_bombs_are_refused_before_they_are_unpacked(settings, tmp_path, monkeypa
         for name in wordnet_files.FILES:
             made.writestr(f"wordnet/{name}", bytes(10_001))
     monkeypatch.setattr("nltk.data.path", [str(tmp_path / "nltk")])
-    assert wordnet.find(settings) is None
+    assert wordnet.find_wordnet(settings) is None
     assert not (settings.nltk_data / "corpora" / "wordnet").exists()
 
     monkeypatch.setattr(documents, "LONGEST", 10_000)
     endless = tmp_path / "endless.jsonl.gz"
     endless.write_bytes(gzip.compress(b'{"text": "' + b"x" * 20_000))
     with pytest.raises(CountError, match="more than 10,000 characters"):
-        list(documents.read([endless]))
+        list(documents.read_documents([endless]))
 
     monkeypatch.setattr(contents, "LARGEST", 10_000)
     bomb = tmp_path / "bomb.obo.gz"
@@ -233,7 +233,7 @@ def test_an_archive_is_no_table(settings, tmp_path, data, one_sentence):
     path = tmp_path / "a.csv"
     path.write_bytes(data + b"x" * 100)
     with pytest.raises((BenchmarkError, UsageError)) as caught:
-        table.guess(path)
+        table.guess_reading(path)
     one_sentence(str(caught.value))
 
 

@@ -52,7 +52,7 @@ def written(folder: Path, form: str) -> Path:
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl", "parquet"])
 def test_the_importer_keeps_every_character(tmp_path, form):
     path = written(tmp_path, form)
-    parsed = table.read(path, table.guess(path), "hostile")
+    parsed = table.read_file(path, table.guess_reading(path), "hostile")
     kept = [instance.options for instance in parsed.instances]
     assert kept == [(row["good"], row["bad"]) for row in PAIRS]
     assert parsed.left_out == ()
@@ -66,7 +66,7 @@ def hostile_run(tiny_gpt2, tmp_path_factory):
     home = tmp_path_factory.mktemp("hostile")
     settings = settings_module.read(cache=home / "cache")
     path = written(home, "jsonl")
-    table.store(path, "hostile", settings, table.guess(path), title=HOSTILE["image"])
+    table.store_import(path, "hostile", settings, table.guess_reading(path), title=HOSTILE["image"])
     spec = make_spec(Resources(settings), study="accuracy", model=str(tiny_gpt2), benchmark="imported_hostile")
     folder = RunFolder.create(settings.runs, spec)
     assert work(folder, Resources(settings), lambda text: None, wait=False) == "complete"
@@ -188,7 +188,7 @@ def test_half_characters_and_nul_cost_their_own_line_alone(tiny_gpt2, tmp_path, 
         '{"good": "A cat sleeps.", "bad": "A cat sleep."}\n'
         '{"good": "half \\ud83d.", "bad": "x"}\n{"good": "nul \\u0000.", "bad": "x"}\n'
     )
-    parsed = table.read(path, table.guess(path), "mine")
+    parsed = table.read_file(path, table.guess_reading(path), "mine")
     assert len(parsed.instances) == 1
     assert [left.reason for left in parsed.left_out] == [
         "good holds half a surrogate pair",
@@ -204,7 +204,7 @@ def test_a_line_of_a_megabyte_is_imported_and_refused_by_the_model_in_a_sentence
 ):
     path = tmp_path / "pairs.csv"
     path.write_text(f'good,bad\n"{LONG}Yes.","{LONG}No."\nA cat sleeps.,A cat sleep.\n')
-    parsed = table.read(path, table.guess(path), "mine")
+    parsed = table.read_file(path, table.guess_reading(path), "mine")
     assert [len(instance.options[0]) > 10**6 for instance in parsed.instances] == [True, False]
 
     resources = Resources(settings)
@@ -214,10 +214,10 @@ def test_a_line_of_a_megabyte_is_imported_and_refused_by_the_model_in_a_sentence
 
 
 def test_a_line_of_a_megabyte_is_cut_for_the_counting_service_in_a_moment():
-    from explorer.popularity.pieces import MOST_CHARACTERS, split
+    from explorer.popularity.pieces import MOST_CHARACTERS, split_text
 
     for text in (LONG, "x AND y OR z. " * 70_000, " ".join("ab" for _ in range(350_000))):
-        pieces = split(text)
+        pieces = split_text(text)
         assert len(pieces) > 900 and max(len(piece.text) for piece in pieces) <= MOST_CHARACTERS
         whole = pieces[0].text + "".join(piece.text[len(piece.overlap) :] for piece in pieces[1:])
         assert whole == text

@@ -108,7 +108,7 @@ def finish(settings: Settings) -> str:
     folder.write_findings([])
     folder.write_progress(status="complete", total=3)
     folder.add_review({"kind": "verdict"})
-    stores.ingest(settings, [folder])
+    stores.ingest_runs(settings, [folder])
     return folder.run_id
 
 
@@ -140,10 +140,10 @@ def test_a_colleague_sees_a_shared_run_as_finished_and_goes_on_with_it(settings)
         with folder.lock().acquire(timeout=1):
             folder.write_part(3, 3, {"scores": []})
             folder.add_review({"kind": "another"})
-        stores.ingest(settings, [folder])
-        count, faults = stores.rebuild(settings)
+        stores.ingest_runs(settings, [folder])
+        count, faults = stores.rebuild_database(settings)
         folder.delete()
-        stores.remove(settings, [run_id])
+        stores.remove_runs(settings, [run_id])
         return [count, faults, seen(settings)]
 
     assert as_account(COLLEAGUE, GENEROUS, go_on) == [1, [], []]
@@ -178,7 +178,7 @@ def test_what_was_not_shared_is_named_with_its_owner_and_never_replaced(settings
     if umask == CLOSED:
         [line] = as_account(COLLEAGUE, GENEROUS, lambda: seen(settings))
         assert line.startswith("unreadable: ") and f"belongs to the account {OWNER}" in line and "damaged" not in line
-        rebuilt = as_account(COLLEAGUE, GENEROUS, lambda: stores.rebuild(settings))
+        rebuilt = as_account(COLLEAGUE, GENEROUS, lambda: stores.rebuild_database(settings))
         assert "left as it is" in rebuilt and str(OWNER) in rebuilt
     else:
         assert as_account(COLLEAGUE, GENEROUS, lambda: seen(settings)) == ["complete: "]
@@ -202,7 +202,7 @@ def test_importing_a_run_that_another_account_keeps_names_its_owner_and_the_doct
     for each in (theirs.path / "spec.json", theirs.path / "progress.json", *theirs.parts.glob("*.done")):
         each.chmod(0o600)
     before = everything(settings.runs)
-    said = as_account(COLLEAGUE, GENEROUS, lambda: str(archive.unpack(path, settings)))
+    said = as_account(COLLEAGUE, GENEROUS, lambda: str(archive.unpack_archive(path, settings)))
     assert f"{run_id} is here already" in said and f"belongs to the account {OWNER}" in said
     assert "ask for the rights" in said and "elete" not in said and "esume" not in said
     status, message = as_account(COLLEAGUE, GENEROUS, lambda: list(doctor._runs(settings)))
@@ -251,9 +251,9 @@ def test_a_store_of_counts_that_is_kept_is_neither_damaged_nor_set_aside(setting
     as_account(OWNER, CLOSED, lambda: CountCache(settings.counts).close())
     settings.counts.chmod(0o2775)
     before = everything(settings.counts)
-    for attempt in (lambda: CountCache(settings.counts).path, lambda: str(count_cache.rebuild(settings.counts))):
+    for attempt in (lambda: CountCache(settings.counts).path, lambda: str(count_cache.rebuild_file(settings.counts))):
         assert f"belongs to the account {OWNER}" in as_account(COLLEAGUE, GENEROUS, attempt)
-    assert as_account(COLLEAGUE, GENEROUS, lambda: count_cache.damage(settings.counts)) == ""
+    assert as_account(COLLEAGUE, GENEROUS, lambda: count_cache.find_damage(settings.counts)) == ""
     assert everything(settings.counts) == before
 
 
@@ -317,16 +317,16 @@ def test_an_import_of_another_account_is_not_replaced(settings):
     source = settings.cache.parent / "pairs.csv"
     source.write_text("good,bad\nThe cat sleeps.,The cat sleep.\n")
     source.chmod(0o644)
-    reading = table.guess(source)
+    reading = table.guess_reading(source)
 
     def store() -> str:
-        return table.store(source, "pairs", settings, reading).name
+        return table.store_import(source, "pairs", settings, reading).name
 
     assert as_account(OWNER, CAREFUL, store) == "imported_pairs"
     settings.imports.chmod(0o2775)
     before = everything(settings.imports)
     assert f"belongs to the account {OWNER}" in as_account(COLLEAGUE, GENEROUS, store)
-    assert as_account(COLLEAGUE, GENEROUS, lambda: table.imported("pairs", settings).name) == "imported_pairs"
+    assert as_account(COLLEAGUE, GENEROUS, lambda: table.imported_benchmark("pairs", settings).name) == "imported_pairs"
     assert everything(settings.imports) == before
 
 

@@ -98,11 +98,11 @@ def test_two_imports_under_one_name_leave_one_whole_benchmark(settings, tmp_path
 
     def keep(path) -> None:
         for _ in range(15):
-            table.store(path, "mine", settings, table.guess(path))
+            table.store_import(path, "mine", settings, table.guess_reading(path))
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(keep, files))
-    kept = table.imported("mine", settings)
+    kept = table.imported_benchmark("mine", settings)
     assert (kept.folder / kept.files[0].path).read_text() in {path.read_text() for path in files}
     assert [path.name for path in settings.imports.iterdir()] == ["mine"]
 

@@ -27,7 +27,7 @@ def wrecked(run, spoil, tmp_path):
     spoil(next((folder.parts / "scores").glob("*.parquet")), "cut")
     path = tmp_path / "mine.csv"
     path.write_text("good,bad\nIt is.,It are.\n")
-    kept = table.store(path, "mine", settings, table.guess(path))
+    kept = table.store_import(path, "mine", settings, table.guess_reading(path))
     spoil(kept.folder / table.MANIFEST, "cut")
     settings.counts.mkdir()
     (settings.counts / count_cache.FILE).write_bytes(b"no database at all, " * 99)

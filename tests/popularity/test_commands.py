@@ -113,7 +113,7 @@ def test_half_a_character_costs_its_own_line_alone(cache_folder: Path, index_fol
 def test_lines_without_end_are_refused(monkeypatch):
     monkeypatch.setattr(jsonl, "MOST_BYTES", 1 << 20)
     with pytest.raises(UsageError, match="expected less"):
-        jsonl.read("/dev/zero", ("text",))
+        jsonl.read_lines("/dev/zero", ("text",))
 
 
 def test_planted_faults_are_told_on_the_command_line(cache_folder: Path, index_folder, tmp_path, capsys):

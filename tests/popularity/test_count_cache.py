@@ -87,11 +87,11 @@ def test_a_file_that_is_no_database_is_told_in_one_sentence_and_rebuilt(tmp_path
     (tmp_path / count_cache.FILE).write_bytes(b"this is no database, " * 500)
     with pytest.raises(CountError, match=r"is damaged .* --repair"):
         CountCache(tmp_path)
-    assert count_cache.damage(tmp_path)
-    aside, saved = count_cache.rebuild(tmp_path)
+    assert count_cache.find_damage(tmp_path)
+    aside, saved = count_cache.rebuild_file(tmp_path)
     assert aside is not None and aside.read_bytes().startswith(b"this is no database")
     assert saved == 0
-    assert count_cache.damage(tmp_path) == ""
+    assert count_cache.find_damage(tmp_path) == ""
     assert CountCache(tmp_path).counts("a", [(1,)]) == {}
 
 
@@ -104,8 +104,8 @@ def test_rebuilding_saves_the_rows_that_can_be_read(tmp_path: Path):
     # Pages near the end of the file are overwritten; those before hold whole rows.
     data[-20_000:] = b"\xab" * 20_000
     path.write_bytes(data)
-    assert count_cache.damage(tmp_path)
-    _, saved = count_cache.rebuild(tmp_path)
+    assert count_cache.find_damage(tmp_path)
+    _, saved = count_cache.rebuild_file(tmp_path)
     found = CountCache(tmp_path).counts("a", [(i, i) for i in range(20_000)])
     assert 0 < len(found) < 20_000
     assert saved >= len(found)

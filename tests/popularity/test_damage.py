@@ -13,7 +13,7 @@ from explorer.errors import CountError, UsageError
 from explorer.popularity import manifest
 from explorer.popularity.infinigram_local import LocalCounter
 from explorer.popularity.infinigram_server import open_index
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 
 
 def test_an_index_whose_bytes_changed_is_refused_and_the_intact_one_is_not(index_folder, tmp_path, cache):
@@ -65,6 +65,6 @@ def test_edges_that_are_none_are_refused(change):
         "ngrams": 9,
         "left_out": 0,
     }
-    assert Edges.from_json(json.dumps(good)).n == 7
+    assert DecileEdges.from_json(json.dumps(good)).n == 7
     with pytest.raises(UsageError, match=r"no decile edges|rising order"):
-        Edges.from_json(json.dumps({**good, **change}))
+        DecileEdges.from_json(json.dumps({**good, **change}))

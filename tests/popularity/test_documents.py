@@ -19,13 +19,13 @@ def write_lines(path: Path, *texts: str) -> Path:
 
 
 def texts(*paths: Path) -> list[str]:
-    return [document.text for document in documents.read(paths)]
+    return [document.text for document in documents.read_documents(paths)]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.json.gz"])
 def test_each_json_line_is_a_document(tmp_path: Path, name: str):
     path = write_lines(tmp_path / name, "one\ntwo", "", "Zoë")
-    found = list(documents.read([path]))
+    found = list(documents.read_documents([path]))
     assert [(each.text, each.path, each.number) for each in found] == [("one\ntwo", name, 0), ("Zoë", name, 2)]
 
 

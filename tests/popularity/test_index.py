@@ -136,7 +136,7 @@ def test_without_the_package_building_says_what_to_install(tmp_path: Path, monke
 
 def test_a_failing_step_is_told_with_what_it_said(tmp_path: Path, monkeypatch):
     def failing(folder: Path, cpus: int) -> None:
-        index._run_together([["make-part", "--data-file", folder / "no such file", "--parts-dir", folder]])
+        index._run_side_by_side([["make-part", "--data-file", folder / "no such file", "--parts-dir", folder]])
 
     monkeypatch.setattr(index, "_write_table", failing)
     with pytest.raises(CountError, match="make-part ended with code"):

@@ -9,10 +9,10 @@ from explorer.popularity.indexes import (
     INDEXES,
     KINSHIP,
     TRAINED_ON,
+    describe_relation,
     is_pretraining_data,
     models_of,
-    relation,
-    suggested,
+    suggest_index,
 )
 
 
@@ -50,25 +50,25 @@ def test_an_index_is_or_is_not_a_models_data(index, model, expected):
 
 
 def test_an_index_of_earlier_versions_is_plainly_said_to_be_nobodys_data():
-    sentence = relation("demo", "gemma-3-270m")
+    sentence = describe_relation("demo", "gemma-3-270m")
     assert "the demonstration index of earlier versions" in sentence
     assert "not the pre-training data of gemma-3-270m" in sentence
 
 
 def test_the_index_of_the_glass_box_says_whose_data_it_is():
-    assert relation("glassbox", "glassbox-m").endswith("the pre-training data of glassbox-m.")
-    assert "not the pre-training data of gemma-3-270m" in relation("glassbox", "gemma-3-270m")
-    assert "what was planted" in relation("glassbox-mine", "/cache/models/glassbox-mine-s")
-    assert "planted beside it" in relation("glassbox", "/cache/models/glassbox-mine-s")
+    assert describe_relation("glassbox", "glassbox-m").endswith("the pre-training data of glassbox-m.")
+    assert "not the pre-training data of gemma-3-270m" in describe_relation("glassbox", "gemma-3-270m")
+    assert "what was planted" in describe_relation("glassbox-mine", "/cache/models/glassbox-mine-s")
+    assert "planted beside it" in describe_relation("glassbox", "/cache/models/glassbox-mine-s")
 
 
 def test_another_version_of_the_corpus_is_named():
-    sentence = relation("v4_dolma-v1_7_llama", "allenai/OLMo-7B-hf")
+    sentence = describe_relation("v4_dolma-v1_7_llama", "allenai/OLMo-7B-hf")
     assert "trained on Dolma 1.5" in sentence and "a later version" in sentence
 
 
 def test_unpublished_data_are_called_so():
-    assert "never published" in relation("v4_piletrain_llama", "google/gemma-3-270m")
+    assert "never published" in describe_relation("v4_piletrain_llama", "google/gemma-3-270m")
 
 
 def test_every_name_in_the_tables_is_known():
@@ -83,6 +83,6 @@ def test_an_index_lists_the_models_trained_on_it():
 
 
 def test_a_model_is_offered_the_index_of_its_own_data():
-    assert suggested("EleutherAI/pythia-2.8b") == "v4_piletrain_llama"
-    assert suggested("allenai/OLMo-1B-hf") == "v4_dolma-v1_7_llama"
-    assert suggested("google/gemma-3-270m") is None
+    assert suggest_index("EleutherAI/pythia-2.8b") == "v4_piletrain_llama"
+    assert suggest_index("allenai/OLMo-1B-hf") == "v4_dolma-v1_7_llama"
+    assert suggest_index("google/gemma-3-270m") is None

@@ -20,7 +20,7 @@ import pytest
 from explorer.errors import CountError
 from explorer.popularity import brute_force, infinigram_local
 from explorer.popularity.count_cache import CountCache
-from explorer.popularity.infinigram_local import Engine, LocalCounter, spans
+from explorer.popularity.infinigram_local import Engine, LocalCounter, split_at_needle
 
 
 @pytest.fixture
@@ -212,6 +212,6 @@ def test_documents_show_the_text_around(counter: LocalCounter):
 
 
 def test_a_haystack_is_cut_at_every_needle():
-    assert spans([1, 2, 3, 1, 2, 1], [1, 2]) == [([1, 2], True), ([3], False), ([1, 2], True), ([1], False)]
-    assert spans([1, 1, 1], [1, 1]) == [([1, 1], True), ([1], False)]
-    assert spans([1, 2], []) == [([1, 2], False)]
+    assert split_at_needle([1, 2, 3, 1, 2, 1], [1, 2]) == [([1, 2], True), ([3], False), ([1, 2], True), ([1], False)]
+    assert split_at_needle([1, 1, 1], [1, 1]) == [([1, 1], True), ([1], False)]
+    assert split_at_needle([1, 2], []) == [([1, 2], False)]

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.errors import UsageError
-from explorer.popularity.ips import IPS, Edges, decile_edges, ips, popularity, relative_difference, token_popularity
+from explorer.popularity.ips import (
+    IPS,
+    DecileEdges,
+    decile_edges,
+    rate_counts,
+    relative_difference,
+    text_ips,
+    token_popularity,
+)
 from explorer.popularity.ngrams import TextNgrams
 from explorer.records import Count
 
@@ -20,7 +28,7 @@ def counted(*values: float, reason: str = "") -> dict[tuple[int, ...], Count]:
     return {(i,): Count("x", (i,), v, reason=reason if math.isnan(v) else "") for i, v in enumerate(values)}
 
 
-def edges(*values: float) -> Edges:
+def edges(*values: float) -> DecileEdges:
     return decile_edges(counted(*values), reference="the set", index="x", n=1)
 
 
@@ -42,12 +50,12 @@ def test_edges_between_two_counts_are_interpolated():
 def test_popularity_is_one_more_than_the_number_of_edges_strictly_below():
     made = edges(*range(0, 101, 10))
     # 10 equals the first edge, so no edge is strictly below it; 10.5 has one below; above all nine it is 10
-    assert popularity([0, 10, 10.5, 20, 90, 91, 1000], made).tolist() == [1, 1, 2, 2, 9, 10, 10]
+    assert rate_counts([0, 10, 10.5, 20, 90, 91, 1000], made).tolist() == [1, 1, 2, 2, 9, 10, 10]
 
 
 def test_a_count_of_zero_is_always_of_popularity_one():
-    assert popularity([0], edges(0, 0, 0, 5)).tolist() == [1]
-    assert popularity([0], edges(7, 8, 9)).tolist() == [1]
+    assert rate_counts([0], edges(0, 0, 0, 5)).tolist() == [1]
+    assert rate_counts([0], edges(7, 8, 9)).tolist() == [1]
 
 
 def test_ties_at_coinciding_edges_are_named():
@@ -57,7 +65,7 @@ def test_ties_at_coinciding_edges_are_named():
     assert made.values == pytest.approx((0, 0, 0, 0, 0, 0, 0, 0.6, 3.6))
     assert made.coinciding == "edges 1 to 7 coincide at 0"
     # a count of 0 has none strictly below; 0.5 would have seven; 3 has eight (0.6); 9 all nine
-    assert popularity([0, 0.5, 3, 9], made).tolist() == [1, 8, 9, 10]
+    assert rate_counts([0, 0.5, 3, 9], made).tolist() == [1, 8, 9, 10]
 
 
 def test_edges_that_all_differ_name_nothing():
@@ -71,14 +79,14 @@ def test_a_set_that_hardly_occurs_carries_a_warning():
 
 
 def test_several_groups_of_coinciding_edges_are_all_named():
-    made = Edges((0, 0, 1, 2, 2, 2, 5, 6, 6), "the set", "x", 1, "running", 10, 0)
+    made = DecileEdges((0, 0, 1, 2, 2, 2, 5, 6, 6), "the set", "x", 1, "running", 10, 0)
     assert made.coinciding == "edges 1 to 2 coincide at 0; edges 4 to 6 coincide at 2; edges 8 to 9 coincide at 6"
 
 
 def test_ips_is_the_mean_over_distinct_ngrams():
     # edges 10, 20, ..., 90; counts 0, 15, 95 have popularity 1, 2, 10; the repeated n-gram counts once
     counts = counted(0, 15, 95)
-    assert ips(text(0, 1, 2, 1, 1), counts, edges(*range(0, 101, 10))) == IPS((1 + 2 + 10) / 3, 3)
+    assert text_ips(text(0, 1, 2, 1, 1), counts, edges(*range(0, 101, 10))) == IPS((1 + 2 + 10) / 3, 3)
 
 
 def test_a_whole_set_worked_by_hand():
@@ -88,7 +96,7 @@ def test_a_whole_set_worked_by_hand():
     # places 0.4 0.8 1.2 1.6 2.0 2.4 2.8 3.2 3.6 of 0 0 4 8 100
     assert made.values == pytest.approx((0, 0, 0.8, 2.4, 4, 5.6, 7.2, 26.4, 63.2))
     # popularity: 0 -> 1; 4 -> 4 edges below (0 0 0.8 2.4), so 5; 8 -> 7 below, so 8; 100 -> 10
-    good, bad = ips(text(0, 2, 4), counts, made), ips(text(0, 2, 1), counts, made)
+    good, bad = text_ips(text(0, 2, 4), counts, made), text_ips(text(0, 2, 1), counts, made)
     assert good.value == pytest.approx((1 + 5 + 10) / 3)
     assert bad.value == pytest.approx((1 + 5 + 1) / 3)
     assert relative_difference([good, bad], 0) == (pytest.approx((16 - 7) / 16), "")
@@ -97,7 +105,7 @@ def test_a_whole_set_worked_by_hand():
 
 def test_a_short_text_has_no_ips_and_never_zero():
     short = TextNgrams(7, (1, 2), (), (), 0, "the text has 2 tokens, fewer than n = 7")
-    found = ips(short, {}, edges(1, 2))
+    found = text_ips(short, {}, edges(1, 2))
     assert math.isnan(found.value)
     assert found.reason == short.reason
     value, reason = relative_difference([IPS(3.0, 2), found], 0)
@@ -106,7 +114,7 @@ def test_a_short_text_has_no_ips_and_never_zero():
 
 def test_an_unknown_count_leaves_the_ips_undefined():
     counts = counted(1, math.nan, reason="the service was away")
-    found = ips(text(0, 1), counts, edges(0, 5))
+    found = text_ips(text(0, 1), counts, edges(0, 5))
     assert math.isnan(found.value)
     assert (found.ngrams, found.unknown) == (2, 1)
     assert found.reason == "1 of 2 counts could not be had: the service was away"
@@ -146,19 +154,19 @@ def test_a_single_option_has_no_difference():
 
 def test_edges_survive_json_and_rows_of_findings():
     made = edges(*[0] * 8, 3, 9)
-    assert Edges.from_json(made.to_json()) == made
+    assert DecileEdges.from_json(made.to_json()) == made
     rows = made.to_rows()
     assert [row["value"] for row in rows] == list(made.values)
     assert [row["part"] for row in rows] == list(range(1, 10))
-    assert Edges.from_rows([{"finding": "accuracy", "detail": "{}"}, *rows]) == made
+    assert DecileEdges.from_rows([{"finding": "accuracy", "detail": "{}"}, *rows]) == made
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"values": [1, 2]}'])
 def test_what_are_no_edges_is_told_plainly(content):
     with pytest.raises(UsageError):
-        Edges.from_json(content)
+        DecileEdges.from_json(content)
     with pytest.raises(UsageError, match="no decile edges"):
-        Edges.from_rows([{"finding": "accuracy", "detail": None}])
+        DecileEdges.from_rows([{"finding": "accuracy", "detail": None}])
 
 
 def test_edges_of_another_index_or_length_are_refused():
@@ -172,7 +180,7 @@ def test_edges_of_another_index_or_length_are_refused():
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=80), st.lists(st.integers(0, 60), min_size=1, max_size=20))
 def test_popularity_lies_between_1_and_10_and_rises_with_the_count(reference, asked):
     made = edges(*reference)
-    rated = popularity(sorted(asked), made)
+    rated = rate_counts(sorted(asked), made)
     assert ((rated >= 1) & (rated <= 10)).all()
     assert (np.diff(rated) >= 0).all()
     assert list(rated) == [1 + sum(edge < count for edge in made.values) for count in sorted(asked)]

@@ -9,7 +9,7 @@ import pytest
 from explorer.errors import CountError, UsageError
 from explorer.popularity import measure
 from explorer.popularity.cached import UNREACHABLE
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.popularity.tasks import S_SELECTION, TASKS, task_of
 from explorer.records import Count, Instance
 from explorer.rows.columns import as_arrow
@@ -57,7 +57,7 @@ CLOZE = Instance(
 
 
 def test_the_survey_counts_every_distinct_ngram_of_all_options_once():
-    edges = measure.survey(Letters(), PAIRS, reference="three pairs", n=2)
+    edges = measure.survey_edges(Letters(), PAIRS, reference="three pairs", n=2)
     # ab bc bz zz aa: counts 0 1 1 25 0
     assert (edges.ngrams, edges.reference, edges.n) == (5, "three pairs", 2)
     # sorted 0 0 1 1 25 at places 0.4 0.8 1.2 ... 3.6
@@ -66,19 +66,19 @@ def test_the_survey_counts_every_distinct_ngram_of_all_options_once():
 
 def test_the_surveys_progress_never_goes_back():
     seen: list[tuple[int, int]] = []
-    measure.survey(Letters(), PAIRS, reference="x", n=2, progress=lambda done, total: seen.append((done, total)))
+    measure.survey_edges(Letters(), PAIRS, reference="x", n=2, progress=lambda done, total: seen.append((done, total)))
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1] == (1000, 1000)
 
 
 def rows(measured, counts):
-    return {name: as_arrow(name, made).to_pylist() for name, made in measure.rows(measured, counts).items()}
+    return {name: as_arrow(name, made).to_pylist() for name, made in measure.popularity_rows(measured, counts).items()}
 
 
 def test_rows_hold_counts_scores_and_differences():
     counter = Letters()
-    edges = measure.survey(counter, PAIRS, reference="three pairs", n=2)
-    measured, counts = measure.measure(counter, PAIRS, edges)
+    edges = measure.survey_edges(counter, PAIRS, reference="three pairs", n=2)
+    measured, counts = measure.measure_instances(counter, PAIRS, edges)
     tables = rows(measured, counts)
     assert all(set(row) <= set(TABLES["counts"]) for row in tables["counts"])
     assert all(set(row) <= set(TABLES["measures"]) for row in tables["measures"])
@@ -93,8 +93,8 @@ def test_rows_hold_counts_scores_and_differences():
 
 def test_a_text_too_short_leaves_its_instance_without_a_score():
     counter = Letters()
-    edges = measure.survey(counter, PAIRS, reference="three pairs", n=3)
-    measured, counts = measure.measure(counter, PAIRS, edges)
+    edges = measure.survey_edges(counter, PAIRS, reference="three pairs", n=3)
+    measured, counts = measure.measure_instances(counter, PAIRS, edges)
     assert math.isnan(measured[2].score)
     assert "fewer than n = 3" in measured[2].reason
     row = rows(measured, counts)["measures"][-1]
@@ -103,8 +103,8 @@ def test_a_text_too_short_leaves_its_instance_without_a_score():
 
 def test_a_cloze_is_scored_by_its_own_ips():
     counter = Letters()
-    edges = measure.survey(counter, [*PAIRS, CLOZE], reference="all", n=2)
-    [measured], counts = measure.measure(counter, [CLOZE], edges)
+    edges = measure.survey_edges(counter, [*PAIRS, CLOZE], reference="all", n=2)
+    [measured], counts = measure.measure_instances(counter, [CLOZE], edges)
     assert measured.score_name == "ips"
     assert measured.score == measured.options[0].ips.value
     assert [row["measure"] for row in rows([measured], counts)["measures"]] == ["ips"]
@@ -112,22 +112,22 @@ def test_a_cloze_is_scored_by_its_own_ips():
 
 def test_parts_measured_apart_equal_the_whole():
     counter = Letters()
-    edges = measure.survey(counter, PAIRS, reference="three pairs", n=2)
-    whole, counts = measure.measure(counter, PAIRS, edges)
-    parts = [measure.measure(counter, [instance], edges)[0][0] for instance in PAIRS]
+    edges = measure.survey_edges(counter, PAIRS, reference="three pairs", n=2)
+    whole, counts = measure.measure_instances(counter, PAIRS, edges)
+    parts = [measure.measure_instances(counter, [instance], edges)[0][0] for instance in PAIRS]
     assert parts == whole
     assert len(counts) == 5
 
 
 def test_a_survey_during_an_outage_stops_instead_of_making_edges():
     with pytest.raises(CountError, match="start again"):
-        measure.survey(Letters(away=True), PAIRS, reference="three pairs", n=2)
+        measure.survey_edges(Letters(away=True), PAIRS, reference="three pairs", n=2)
 
 
 def test_edges_of_another_index_are_refused():
-    edges = Edges((0,) * 9, "others", "another index", 2, "running", 1, 0)
+    edges = DecileEdges((0,) * 9, "others", "another index", 2, "running", 1, 0)
     with pytest.raises(UsageError, match="another index"):
-        measure.measure(Letters(), PAIRS, edges)
+        measure.measure_instances(Letters(), PAIRS, edges)
 
 
 def test_the_papers_tasks_are_four_formal_and_four_functional():

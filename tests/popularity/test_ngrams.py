@@ -53,12 +53,12 @@ class Words:
 
 def test_a_repeated_ngram_is_there_once_at_its_first_place():
     # a b a b a: "a b" at 0 and 2, "b a" at 1 and 3
-    assert ngrams.distinct((1, 2, 1, 2, 1), 2) == {(1, 2): 0, (2, 1): 1}
+    assert ngrams.distinct_ngrams((1, 2, 1, 2, 1), 2) == {(1, 2): 0, (2, 1): 1}
 
 
 @given(st.lists(st.integers(0, 3), max_size=30), st.integers(1, 10))
 def test_the_distinct_ngrams_are_the_set_of_all(ids, n):
-    found = ngrams.distinct(ids, n)
+    found = ngrams.distinct_ngrams(ids, n)
     assert set(found) == {tuple(ids[i : i + n]) for i in range(len(ids) - n + 1)}
     assert all(tuple(ids[start : start + n]) == ngram for ngram, start in found.items())
     assert list(found.values()) == sorted(found.values())
@@ -80,17 +80,17 @@ def test_the_bare_form_adds_only_what_it_has_of_its_own():
 
 def test_a_token_is_covered_by_up_to_n_ngrams():
     [text] = ngrams.of_texts(Words(), ["a b c d e"], n=3)
-    assert ngrams.covering(text, 0) == [(0, 1, 2)]
-    assert ngrams.covering(text, 2) == [(0, 1, 2), (1, 2, 3), (2, 3, 4)]
-    assert ngrams.covering(text, 4) == [(2, 3, 4)]
+    assert ngrams.ngrams_covering(text, 0) == [(0, 1, 2)]
+    assert ngrams.ngrams_covering(text, 2) == [(0, 1, 2), (1, 2, 3), (2, 3, 4)]
+    assert ngrams.ngrams_covering(text, 4) == [(2, 3, 4)]
     [short] = ngrams.of_texts(Words(), ["a b"], n=3)
-    assert ngrams.covering(short, 0) == []
+    assert ngrams.ngrams_covering(short, 0) == []
 
 
 def test_counting_asks_each_ngram_of_all_texts_once():
     words = Words({"the cat": 3})
     found = ngrams.of_texts(words, ["the cat sat", "the cat ran"], n=2)
-    counts = ngrams.count(words, found)
+    counts = ngrams.count_ngrams(words, found)
     assert len(words.asked) == len(counts) == 3
     assert counts[found[0].ngrams[0]].count == 3
 
@@ -110,8 +110,8 @@ def test_n_has_bounds(n):
 def test_counts_missing_for_an_outage_stop_a_run_but_refused_ones_do_not():
     nan = float("nan")
     words = Words({"the cat": nan}, reason=f"{UNREACHABLE}: no answer")
-    counts = ngrams.count(words, ngrams.of_texts(words, ["the cat sat"], n=2))
+    counts = ngrams.count_ngrams(words, ngrams.of_texts(words, ["the cat sat"], n=2))
     with pytest.raises(CountError, match=r"1 of 2 counts could not be had .* start again"):
         ngrams.require_answers(counts)
     words.reason = "the service refused the query"
-    ngrams.require_answers(ngrams.count(words, ngrams.of_texts(words, ["the cat sat"], n=2)))
+    ngrams.require_answers(ngrams.count_ngrams(words, ngrams.of_texts(words, ["the cat sat"], n=2)))

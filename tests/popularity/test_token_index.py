@@ -276,7 +276,7 @@ def test_spans_are_all_maximal_parts_that_the_corpus_holds(seed):
 
     held = tuple(some(int(chance.integers(3, 30))) for _ in range(4))
     text = some(int(chance.integers(5, 60)))
-    found = verbatim.trace(Letters(*held), text, least=4)
+    found = verbatim.trace_text(Letters(*held), text, least=4)
     assert {(span.start, span.end) for span in found.spans} == every_maximal_span(text, held, 4)
     for span in found.spans:
         part = text[span.start : span.end]
@@ -289,7 +289,7 @@ def test_a_text_is_looked_up_in_about_two_ngrams_a_token():
     text = " ".join(f"word{i % 97} and" for i in range(400))
     for held in ((text,), (text[: len(text) // 2], text[len(text) // 3 :]), ("nothing",), ("word1 and word2", "and")):
         index = Letters(*held)
-        verbatim.trace(index, text, least=4)
+        verbatim.trace_text(index, text, least=4)
         assert index.asked < 3 * len(text)
 
 
@@ -308,7 +308,7 @@ def test_a_text_is_looked_up_in_about_two_ngrams_a_token():
     ],
 )
 def test_the_label_follows_from_the_spans(text, label, member):
-    found = verbatim.trace(Letters("see: the cat sat on the mat.", "one dog"), text, least=4)
+    found = verbatim.trace_text(Letters("see: the cat sat on the mat.", "one dog"), text, least=4)
     assert found.label == label and found.member == pytest.approx(member, nan_ok=True)
     assert bool(found.reason) == (label == verbatim.UNKNOWN)
 
@@ -324,8 +324,8 @@ def test_spans_of_a_real_index_stand_in_its_documents(token_index: TokenIndex):
     document = token_index.document(token_index.encode([" the cat sees"])[0], *place)
     words = "".join(text for text, _ in document.pieces).split()[40:70]
     text = " ".join([*words[:12], "zzz", *words[14:]])
-    found = verbatim.trace(token_index, text)
+    found = verbatim.trace_text(token_index, text)
     assert found.label in (verbatim.PART, verbatim.ABSENT) and found.covered > 0.8
     assert not any("zzz" in span.text for span in found.spans)
     assert {" ".join(words[:12]), " ".join(words[14:])} <= {span.text for span in found.spans}
-    assert verbatim.trace(token_index, " ".join(words)).label == verbatim.WHOLE
+    assert verbatim.trace_text(token_index, " ".join(words)).label == verbatim.WHOLE

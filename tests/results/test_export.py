@@ -23,7 +23,7 @@ def folder(settings) -> RunFolder:
 
 
 def test_lists_in_a_csv_are_json_with_every_item(folder, tmp_path):
-    export.write(folder, "scores", "csv", tmp_path / "scores.csv")
+    export.write_tables(folder, "scores", "csv", tmp_path / "scores.csv")
     csv.field_size_limit(10**7)
     with (tmp_path / "scores.csv").open(newline="", encoding="utf-8") as file:
         first, second = csv.DictReader(file)
@@ -37,8 +37,8 @@ def test_a_place_that_cannot_be_written_is_one_sentence(folder, tmp_path):
     taken = tmp_path / "file"
     taken.write_text("")
     with pytest.raises(RunError, match="cannot be made"):
-        export.write(folder, "all", "csv", taken)
+        export.write_tables(folder, "all", "csv", taken)
     with pytest.raises(RunError, match="could not be written"):
-        export.write(folder, None, "csv", tmp_path)
+        export.write_tables(folder, None, "csv", tmp_path)
     with pytest.raises(RunError, match="does not exist"):
-        export.write(folder, None, "csv", tmp_path / "nowhere" / "rows.csv")
+        export.write_tables(folder, None, "csv", tmp_path / "nowhere" / "rows.csv")

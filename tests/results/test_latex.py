@@ -14,7 +14,7 @@ from explorer.results import latex
 
 def test_a_short_table_is_set_with_booktabs_rules_and_its_caption():
     frame = pd.DataFrame({"grp": ["a_b", "50 %"], "value": [0.5, 0.1234], "n": [12, 3456], "look": ["x", "y"]})
-    text = latex.table(
+    text = latex.latex_table(
         frame, caption="Accuracy & margin.", label="by group", titles={"grp": "Group", "value": "Share", "n": "N"}
     )
     assert r"\begin{tabular}{lrr}" in text
@@ -26,13 +26,13 @@ def test_a_short_table_is_set_with_booktabs_rules_and_its_caption():
 
 def test_a_column_may_be_written_as_on_the_screen():
     frame = pd.DataFrame({"share": [-0.5, None], "p": [1e-9, 0.25]}, dtype=object)
-    text = latex.table(frame, cells={"share": display.share, "p": display.p_value})
+    text = latex.latex_table(frame, cells={"share": display.share, "p": display.p_value})
     assert r"\begin{tabular}{rr}" in text
     assert r"$-$50.0\% & \textless{} 0.001 \\" in text and r"-- & 0.250 \\" in text
 
 
 def test_a_long_table_runs_over_pages():
-    text = latex.table(pd.DataFrame({"n": range(latex.LONG + 1)}), caption="Many.")
+    text = latex.latex_table(pd.DataFrame({"n": range(latex.LONG + 1)}), caption="Many.")
     assert r"\begin{longtable}{r}" in text and text.count(r"\endhead") == 1 and "tabular" not in text
 
 
@@ -57,20 +57,20 @@ def test_a_column_has_four_digits_for_its_largest_number(values, places):
     ],
 )
 def test_a_number_is_shown_with_so_many_decimals(value, places, shown):
-    assert latex.number(value, places) == shown
+    assert latex.format_number(value, places) == shown
 
 
 def test_gaps_lists_truth_values_and_texts_of_a_megabyte_have_their_place():
     frame = pd.DataFrame(
         {"text": ["x" * 1_000_000, None], "list": [[1, 2], []], "yes": [True, False], "gap": [np.nan, 1.0]}
     )
-    text = latex.table(frame)
+    text = latex.latex_table(frame)
     assert len(text) < 2_000 and r"\ldots{}" in text and "1, 2" in text and "yes" in text and "--" in text
 
 
 @given(st.text())
 def test_no_text_can_leave_its_cell(text):
-    escaped = latex.escape(text)
+    escaped = latex.escape_text(text)
     bare = escaped
     for sign in (*latex._SIGNS.values(), r"\textbackslash{}"):
         bare = bare.replace(sign, "")

@@ -34,7 +34,7 @@ def counted(settings, model: str, index: str = "glassbox", study: str = "popular
 
 def zipped(folder: RunFolder, settings) -> zipfile.ZipFile:
     file = io.BytesIO()
-    archive.pack(folder, file, settings)
+    archive.pack_archive(folder, file, settings)
     return zipfile.ZipFile(file)
 
 
@@ -42,7 +42,7 @@ def zipped(folder: RunFolder, settings) -> zipfile.ZipFile:
 @pytest.mark.parametrize("table", ["findings", "measures", None])
 def test_every_format_marks_counts_of_a_foreign_index(settings, tmp_path, format, table):
     for model, mark in (("gemma-3-270m", "glassbox ‡"), ("glassbox-m", "glassbox")):
-        [(path, rows)] = export.write(counted(settings, model), table, format, tmp_path / f"{model}.out")
+        [(path, rows)] = export.write_tables(counted(settings, model), table, format, tmp_path / f"{model}.out")
         assert rows
         if format == "parquet":
             assert set(pd.read_parquet(path)["counted_in"]) == {mark}

@@ -13,7 +13,7 @@ from explorer.__main__ import main
 from explorer.errors import RunError
 from explorer.records import Instance, RunSpec
 from explorer.results import archive, precomputed
-from explorer.results.packed_run import PackedRun, find, list_all
+from explorer.results.packed_run import PackedRun, find_run, list_all
 from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import read as read_settings
@@ -39,7 +39,7 @@ def a_run(runs, benchmark: str, seed: int = 0) -> RunFolder:
 def here(tmp_path, monkeypatch):
     """Settings of a fresh clone whose file holds a run on a starter set and one on another benchmark."""
     runs = tmp_path / "made"
-    precomputed.pack([a_run(runs, "starter_pairs"), a_run(runs, "blimp")], tmp_path / "packed.duckdb")
+    precomputed.pack_runs([a_run(runs, "starter_pairs"), a_run(runs, "blimp")], tmp_path / "packed.duckdb")
     monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
     return read_settings()
@@ -57,20 +57,20 @@ def test_the_list_says_where_each_run_comes_from_and_names_each_once(here, capsy
     assert sorted((row["benchmark"], row["source"]) for row in rows) == [
         ("blimp", "here"), ("blimp", "here"), ("starter_pairs", "precomputed"),
     ]  # fmt: skip
-    assert isinstance(find(here, mine.run_id), RunFolder)
+    assert isinstance(find_run(here, mine.run_id), RunFolder)
 
 
 def test_a_beginning_finds_the_run_here_before_the_packed_ones(here):
     with pytest.raises(RunError, match="are 2 runs"):
-        find(here, "accuracy-")
+        find_run(here, "accuracy-")
     with pytest.raises(RunError, match="is no run"):
-        find(here, "perturbation-")
+        find_run(here, "perturbation-")
     mine = a_run(here.runs, "piqa")
-    assert find(here, "accuracy-").run_id == mine.run_id
+    assert find_run(here, "accuracy-").run_id == mine.run_id
 
 
 def test_a_packed_run_reads_in_run_order_as_its_folder_does(here, tmp_path):
-    run = find(here, id_of(here, "starter_pairs"))
+    run = find_run(here, id_of(here, "starter_pairs"))
     assert isinstance(run, PackedRun)
     folder = RunFolder.find(tmp_path / "made", run.run_id)
     assert run.spec == folder.spec and run.progress().total == 2
@@ -102,7 +102,7 @@ def test_what_the_file_does_not_hold_is_one_sentence_and_no_file(here, tmp_path,
 
 def test_the_zip_holds_what_is_packed_and_is_no_run_to_import(here, tmp_path, capsys):
     run_id, out = id_of(here, "blimp"), tmp_path / "run.zip"
-    find(here, run_id).add_review({"verdict": "same"})
+    find_run(here, run_id).add_review({"verdict": "same"})
     assert main(["export", run_id, "--format", "zip", "--out", str(out)]) == 0
     with zipfile.ZipFile(out) as found:
         names = set(found.namelist())
@@ -114,7 +114,7 @@ def test_the_zip_holds_what_is_packed_and_is_no_run_to_import(here, tmp_path, ca
     assert "left_out.txt" in readme and told.startswith("The precomputed file lacks") and told.count("\n") == 1
     assert len(measures) == 4
     with pytest.raises(RunError, match="come with the explorer"):
-        archive.unpack(out, here)
+        archive.unpack_archive(out, here)
     assert not list(here.runs.glob("*"))
 
 

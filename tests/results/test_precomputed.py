@@ -42,7 +42,7 @@ from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.priming import queries as priming_queries
 from explorer.variants import wordnet
-from explorer.variants.swapped import swapped
+from explorer.variants.swapped import swapped_instance
 
 FEWEST = 3  # words: of fewer, any sentence of ours may hold some
 WRITTEN = 5  # words: fewer stand by chance in what a model wrote about an item of our own
@@ -101,8 +101,8 @@ def a_run(settings, benchmark: str, seed: int = 0) -> RunFolder:
 
 def both(settings, folders: list[RunFolder], tmp_path: Path) -> tuple[store.Store, store.Store]:
     """The runs in the store, and the same runs packed."""
-    store.ingest(settings, folders)
-    precomputed.pack(folders, tmp_path / "packed.duckdb")
+    store.ingest_runs(settings, folders)
+    precomputed.pack_runs(folders, tmp_path / "packed.duckdb")
     return store.Store(store.current_generation(settings)), store.Store(None, tmp_path / "packed.duckdb")
 
 
@@ -156,7 +156,7 @@ def test_a_run_that_kept_no_tokens_has_none_of_its_texts_packed(settings, tmp_pa
     bare.write_part(0, 2, {"instances": folder.read("instances").to_dict("records"), "scores": rows.to_dict("records")})
     bare.write_findings([])
     bare.write_progress(status="complete", total=3)
-    precomputed.pack([bare], tmp_path / "packed.duckdb")
+    precomputed.pack_runs([bare], tmp_path / "packed.duckdb")
     with contextlib.closing(store.Store(None, tmp_path / "packed.duckdb")) as packed:
         kept = packed.frame("SELECT count(logprob) AS n, count(continuation) AS texts FROM scores")
     assert kept.loc[0].tolist() == [6, 0]
@@ -164,7 +164,7 @@ def test_a_run_that_kept_no_tokens_has_none_of_its_texts_packed(settings, tmp_pa
 
 def test_a_file_of_the_first_format_reads_without_tokens_and_takes_runs_that_have_them(settings, tmp_path):
     file, grown = tmp_path / "packed.duckdb", tmp_path / "grown.duckdb"
-    precomputed.pack([a_run(settings, "starter_pairs")], file)
+    precomputed.pack_runs([a_run(settings, "starter_pairs")], file)
     with duckdb.connect(str(file)) as connection:
         for name in ("token_texts", "token_logprobs"):
             connection.execute(f"ALTER TABLE scores DROP COLUMN {name}")
@@ -172,7 +172,7 @@ def test_a_file_of_the_first_format_reads_without_tokens_and_takes_runs_that_hav
     counted = "SELECT count(logprob) AS sums, count(token_texts) AS texts, count(token_logprobs) AS lists FROM scores"
     with contextlib.closing(store.Store(None, file)) as packed:
         assert packed.frame(counted).loc[0].tolist() == [6, 0, 0]
-    precomputed_add.add([a_run(settings, "starter_pairs", seed=1)], file, grown)
+    precomputed_add.add_runs([a_run(settings, "starter_pairs", seed=1)], file, grown)
     with contextlib.closing(store.Store(None, grown)) as packed:
         assert packed.frame(counted).loc[0].tolist() == [12, 6, 6]
 
@@ -257,8 +257,8 @@ def test_a_context_is_kept_as_its_seed_and_the_keys_of_its_sentences(settings, t
 def test_ones_own_run_hides_the_packed_one_of_the_same_id(settings, tmp_path):
     mine = a_run(settings, "blimp")
     other = a_run(settings, "blimp", seed=1)
-    precomputed.pack([mine, other], tmp_path / "packed.duckdb")
-    store.ingest(settings, [mine])
+    precomputed.pack_runs([mine, other], tmp_path / "packed.duckdb")
+    store.ingest_runs(settings, [mine])
     opened = store.Store(store.current_generation(settings), tmp_path / "packed.duckdb")
     assert opened.frame("SELECT count(*) AS n FROM runs")["n"][0] == 2
     counts = opened.frame("SELECT run_id, count(context) AS texts, count(*) AS n FROM scores GROUP BY run_id")
@@ -270,7 +270,7 @@ def test_ones_own_run_hides_the_packed_one_of_the_same_id(settings, tmp_path):
 def test_a_run_that_is_not_finished_is_not_packed(settings, tmp_path):
     folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "blimp"))
     with pytest.raises(StoreError, match="not finished"):
-        precomputed.pack([folder], tmp_path / "packed.duckdb")
+        precomputed.pack_runs([folder], tmp_path / "packed.duckdb")
     assert not (tmp_path / "packed.duckdb").exists()
 
 
@@ -306,7 +306,7 @@ def test_a_named_file_that_is_not_there_is_told_and_one_that_did_not_come_along_
 
 def test_a_file_damaged_in_any_block_says_how_to_go_without_it(settings, tmp_path):
     packed = tmp_path / "packed.duckdb"
-    precomputed.pack([a_run(settings, "starter_pairs"), a_run(settings, "blimp")], packed)
+    precomputed.pack_runs([a_run(settings, "starter_pairs"), a_run(settings, "blimp")], packed)
     whole, told = packed.read_bytes(), []
     for start in range(3 * 4096 + 64, len(whole), 256 * 1024):  # behind the headers, within each block
         packed.write_bytes(whole[:start] + bytes(255 - byte for byte in whole[start : start + 8]) + whole[start + 8 :])
@@ -320,7 +320,7 @@ def test_a_file_damaged_in_any_block_says_how_to_go_without_it(settings, tmp_pat
 
 
 def test_a_file_of_a_later_format_is_refused(settings, tmp_path):
-    precomputed.pack([a_run(settings, "blimp")], tmp_path / "packed.duckdb")
+    precomputed.pack_runs([a_run(settings, "blimp")], tmp_path / "packed.duckdb")
     with duckdb.connect(str(tmp_path / "packed.duckdb")) as connection:
         connection.execute("UPDATE about SET format = ?", [FORMAT + 1])
     with pytest.raises(StoreError, match="newer version"):
@@ -332,7 +332,7 @@ def test_a_file_of_a_later_format_is_refused(settings, tmp_path):
 
 def real_texts(settings) -> Iterator[str]:
     """Every text of every real benchmark whose files are here, as a reader would see it."""
-    for name in benchmarks.available(settings):
+    for name in benchmarks.available_names(settings):
         if name in precomputed.OWN:
             continue
         for item in benchmarks.load(name, settings).instances:
@@ -425,7 +425,7 @@ def test_the_search_finds_a_text_that_is_there(settings, tmp_path, texts):
     folder.write_findings(
         [finding_row(ACCURACY, "overall", Estimate.point(1.0, reason="Some cats that aren't hissing had sat."))]
     )
-    precomputed.pack([folder], tmp_path / "packed.duckdb")
+    precomputed.pack_runs([folder], tmp_path / "packed.duckdb")
     assert leaks(tmp_path / "packed.duckdb", by_start([words_of("cats that aren't hissing")]))
     assert not leaks(tmp_path / "packed.duckdb", by_start([words_of("dogs that aren't hissing")]))
 
@@ -516,7 +516,7 @@ def test_runs_that_write_texts_give_none_away(
         )
         known = {item.id: item for item in benchmarks.load(benchmark, real_settings).instances}
         for row in variants.to_dict("records"):
-            again = swapped(known[row["instance_id"]], json.loads(row["edit"])["swaps"])
+            again = swapped_instance(known[row["instance_id"]], json.loads(row["edit"])["swaps"])
             assert prompts.option_texts(again) == prompts.option_texts(instance_of(row["payload"]))
 
 

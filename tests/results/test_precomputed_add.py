@@ -74,10 +74,10 @@ def differences(one: store.Store, other: store.Store, where: str = "true") -> li
 
 def test_runs_added_one_by_one_are_the_runs_packed_together(runs, tmp_path):
     together, added = tmp_path / "together.duckdb", tmp_path / "added.duckdb"
-    precomputed.pack(runs, together)
-    precomputed.pack(runs[:1], added)
-    precomputed_add.add(runs[1:3], added)
-    precomputed_add.add(runs[3:], added)
+    precomputed.pack_runs(runs, together)
+    precomputed.pack_runs(runs[:1], added)
+    precomputed_add.add_runs(runs[1:3], added)
+    precomputed_add.add_runs(runs[3:], added)
     with contextlib.closing(store.Store(None, together)) as one, contextlib.closing(store.Store(None, added)) as two:
         assert differences(one, two) == []
     assert set(map(tuple, named_sentences(together))) == set(map(tuple, named_sentences(added)))
@@ -85,8 +85,8 @@ def test_runs_added_one_by_one_are_the_runs_packed_together(runs, tmp_path):
 
 def test_the_runs_that_are_in_the_file_stay_row_for_row(runs, tmp_path):
     file, more = tmp_path / "file.duckdb", tmp_path / "more.duckdb"
-    precomputed.pack(runs[:3], file)
-    precomputed_add.add(runs[3:], file, more)
+    precomputed.pack_runs(runs[:3], file)
+    precomputed_add.add_runs(runs[3:], file, more)
     with duckdb.connect() as connection:
         for path, name in ((file, "before"), (more, "after")):
             connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")
@@ -103,9 +103,9 @@ def test_the_runs_that_are_in_the_file_stay_row_for_row(runs, tmp_path):
 
 def test_a_run_that_the_file_holds_is_replaced_and_the_others_keep_their_places(settings, runs, tmp_path):
     file = tmp_path / "file.duckdb"
-    precomputed.pack(runs, file)
+    precomputed.pack_runs(runs, file)
     with contextlib.closing(store.Store(None, file)) as before:
-        precomputed_add.add(runs[:1], file, tmp_path / "again.duckdb")
+        precomputed_add.add_runs(runs[:1], file, tmp_path / "again.duckdb")
         with contextlib.closing(store.Store(None, tmp_path / "again.duckdb")) as after:
             assert differences(before, after) == []
             edits = [one.frame("SELECT edit FROM variants ORDER BY ALL")["edit"] for one in (before, after)]
@@ -120,8 +120,8 @@ def test_a_run_of_an_index_of_earlier_versions_leaves_when_the_same_is_counted_a
         settings, runs[0], dataclasses.replace(counted, settings={"index": "glassbox"})
     )  # fmt: skip
     file, after = tmp_path / "file.duckdb", tmp_path / "after.duckdb"
-    precomputed.pack([*runs[:2], former, *runs[2:]], file)
-    precomputed_add.add([anew], file, after)
+    precomputed.pack_runs([*runs[:2], former, *runs[2:]], file)
+    precomputed_add.add_runs([anew], file, after)
     assert precomputed_add.stored_run_ids(after) == {*(each.run_id for each in runs), anew.run_id}
     others = f"run_id NOT IN ('{former.run_id}', '{anew.run_id}')"
     with contextlib.closing(store.Store(None, file)) as one, contextlib.closing(store.Store(None, after)) as two:
@@ -130,18 +130,20 @@ def test_a_run_of_an_index_of_earlier_versions_leaves_when_the_same_is_counted_a
 
 def test_nothing_is_added_to_a_file_that_is_not_there_or_from_a_run_that_is_not_finished(settings, runs, tmp_path):
     with pytest.raises(StoreError, match="is not there"):
-        precomputed_add.add(runs[:1], tmp_path / "none.duckdb")
+        precomputed_add.add_runs(runs[:1], tmp_path / "none.duckdb")
     file = tmp_path / "file.duckdb"
-    precomputed.pack(runs[:1], file)
+    precomputed.pack_runs(runs[:1], file)
     whole = file.read_bytes()
     with pytest.raises(StoreError, match="not finished"):
-        precomputed_add.add([RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "blimp", seed=9))], file)
+        precomputed_add.add_runs(
+            [RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "blimp", seed=9))], file
+        )
     assert file.read_bytes() == whole
 
 
 def test_the_command_adds_the_named_runs(settings, runs, tmp_path, capsys):
     file = tmp_path / "file.duckdb"
-    precomputed.pack(runs[:1], file)
+    precomputed.pack_runs(runs[:1], file)
     asked = ["precompute", "pack", runs[1].run_id, "--add", "--out", str(file), "--cache", str(settings.cache)]
     assert main(asked) == 0
     assert "1 runs added to" in capsys.readouterr().out

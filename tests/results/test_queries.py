@@ -61,7 +61,7 @@ def two(settings):
         make_run(settings, SPEC, FIRST),
         make_run(settings, dataclasses.replace(SPEC, model="toy2"), SECOND, {0: "Other."}),
     ]
-    store.ingest(settings, folders)
+    store.ingest_runs(settings, folders)
     return store.open_store(settings), *(folder.run_id for folder in folders)
 
 

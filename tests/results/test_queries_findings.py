@@ -36,7 +36,7 @@ def made(tmp_path_factory):
         folder.write_part(0, len(seen) - 1, tables)
         folder.write_findings(list(findings))
         folder.write_progress(status="complete", total=len(seen))
-        store.ingest(settings, [folder])
+        store.ingest_runs(settings, [folder])
         return folder.run_id
 
     margin = [measure_row(one.id, "margin", float(n), reason="") for n, one in enumerate(items[:3])]

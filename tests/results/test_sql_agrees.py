@@ -81,7 +81,7 @@ def test_a_verdict_has_the_same_word_in_sql_and_python(settings, seed):
     items = instances(150, chance)
     _, first, mine = judged_run(settings, items, "one", chance)
     _, second, theirs = judged_run(settings, items, "two", chance)
-    store.ingest(settings, [first, second])
+    store.ingest_runs(settings, [first, second])
     held = store.open_store(settings)
     assert set(mine.values()) == set(NAMES.values())
     found = queries.items(held, first.run_id)
@@ -135,7 +135,7 @@ def test_a_gap_in_one_of_several_other_options_is_a_gap_in_their_mean_in_sql_and
     tables = {"instances": [instance_row(one, place) for place, one in enumerate(items)], "measures": rows}
     folder.write_part(0, len(items) - 1, tables)
     folder.write_progress(status="complete", total=len(items))
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
     held = store.open_store(settings)
     mine = memorization_rows.scored_instances(folder).set_index("instance_id")
     labelled = [one.id for one in items if one.gold is not None]
@@ -175,7 +175,7 @@ def test_what_became_of_swapped_instances_is_counted_alike_in_sql_and_python(set
     folder = RunFolder.create(settings.runs, RunSpec("perturbation", 2, "one", "t", settings={}))
     tables = {"instances": [instance_row(one, n) for n, one in enumerate(items)], "measures": rows}
     folder.write_part(0, len(items) - 1, {**tables, "variants": variants})
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
     counts = perturbation_queries.fates(store.open_store(settings), folder.run_id, "NV").set_index("fate")["n"]
     frame = perturbation_findings.paired(
         folder.read("instances"), folder.read("measures"), folder.read("variants"), "NV"

@@ -46,7 +46,7 @@ def test_without_any_run_the_tables_are_there_and_empty(settings):
 
 def test_half_a_character_in_a_question_finds_nothing_and_is_no_fault(settings):
     folder = stored_run(settings)
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
     with contextlib.closing(store.open_store(settings)) as opened:
         assert opened.rows("SELECT * FROM runs WHERE run_id = ?", [folder.run_id + "\ud83d"]) == []
         assert len(opened.rows("SELECT * FROM runs WHERE run_id = ?", [folder.run_id])) == 1
@@ -64,7 +64,7 @@ def test_the_schema_module_and_the_migrations_agree():
 
 def test_an_ingested_run_is_found_and_a_mean_leaves_out_what_could_not_be_had(settings):
     folder = stored_run(settings)
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
     opened = store.open_store(settings)
     assert opened.frame("SELECT avg(value) AS mean FROM measures WHERE run_id = ?", [folder.run_id])["mean"][0] == 0.5
     assert opened.frame("SELECT status, done FROM runs").iloc[0].tolist() == ["complete", 3]
@@ -72,22 +72,22 @@ def test_an_ingested_run_is_found_and_a_mean_leaves_out_what_could_not_be_had(se
 
 def test_ingesting_twice_stores_once(settings):
     folder = stored_run(settings)
-    store.ingest(settings, [folder])
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
+    store.ingest_runs(settings, [folder])
     assert store.open_store(settings).frame("SELECT count(*) AS n FROM measures")["n"][0] == 3
 
 
 def test_an_open_reader_keeps_its_generation_while_a_new_one_is_made(settings):
-    store.ingest(settings, [stored_run(settings)])
+    store.ingest_runs(settings, [stored_run(settings)])
     reader = store.open_store(settings)
     for seed in (1, 2, 3):
-        store.ingest(settings, [stored_run(settings, seed)])
+        store.ingest_runs(settings, [stored_run(settings, seed)])
     assert reader.frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
     assert store.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 4
 
 
 def test_another_process_may_ingest_while_this_one_reads(settings):
-    store.ingest(settings, [stored_run(settings)])
+    store.ingest_runs(settings, [stored_run(settings)])
     reader = store.open_store(settings)
     folder = stored_run(settings, seed=1)
     code = (
@@ -103,7 +103,7 @@ def test_another_process_may_ingest_while_this_one_reads(settings):
 def test_live_parts_answer_the_same_questions(settings):
     folder = stored_run(settings)
     live = store.open_parts(folder)
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
     sql = "SELECT run_id, instance_id, measure, value FROM measures ORDER BY instance_id"
     assert live.frame(sql).equals(store.open_store(settings).frame(sql))
     assert live.frame("SELECT * FROM scores").empty
@@ -111,10 +111,10 @@ def test_live_parts_answer_the_same_questions(settings):
 
 def test_a_rebuild_makes_the_same_database_and_names_what_it_left_out(settings):
     good, bad = stored_run(settings), stored_run(settings, seed=1)
-    store.ingest(settings, [good, bad])
+    store.ingest_runs(settings, [good, bad])
     damaged = next((bad.parts / "measures").glob("*.parquet"))
     damaged.write_bytes(b"PAR1 and nothing")
-    count, faults = store.rebuild(settings)
+    count, faults = store.rebuild_database(settings)
     assert count == 2
     assert len(faults) == 1 and bad.run_id in faults[0] and "resume" in faults[0]
     opened = store.open_store(settings)
@@ -125,44 +125,44 @@ def test_a_rebuild_makes_the_same_database_and_names_what_it_left_out(settings):
 
 def test_a_removed_run_is_gone_and_the_others_stay(settings):
     first, second = stored_run(settings), stored_run(settings, seed=1)
-    store.ingest(settings, [first, second])
-    store.remove(settings, [first.run_id])
+    store.ingest_runs(settings, [first, second])
+    store.remove_runs(settings, [first.run_id])
     opened = store.open_store(settings)
     assert list(opened.frame("SELECT DISTINCT run_id FROM measures")["run_id"]) == [second.run_id]
 
 
 def test_a_damaged_database_says_how_to_rebuild_it(settings):
-    store.ingest(settings, [stored_run(settings)])
+    store.ingest_runs(settings, [stored_run(settings)])
     path = store.current_generation(settings)
     path.write_bytes(b"not a database" * 1000)
     with pytest.raises(StoreError, match="rebuild"):
         store.open_store(settings)
-    assert store.rebuild(settings) == (1, [])
+    assert store.rebuild_database(settings) == (1, [])
     assert store.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
 
 
 def test_an_empty_database_file_is_not_taken_for_a_new_database(settings):
-    store.ingest(settings, [stored_run(settings)])
+    store.ingest_runs(settings, [stored_run(settings)])
     store.current_generation(settings).write_bytes(b"")
     with pytest.raises(StoreError, match="rebuild"):
-        store.ingest(settings, [stored_run(settings, seed=1)])
+        store.ingest_runs(settings, [stored_run(settings, seed=1)])
     with pytest.raises(StoreError, match="rebuild"):
         store.open_store(settings)
-    assert store.rebuild(settings) == (2, [])
+    assert store.rebuild_database(settings) == (2, [])
 
 
 @pytest.mark.parametrize("pointer", ["", "[]", "{}", '{"file": "explorer-77.duckdb"}', '{"file": "../runs"}'])
 def test_a_damaged_pointer_loses_no_run(settings, pointer):
-    store.ingest(settings, [stored_run(settings)])
-    store.ingest(settings, [stored_run(settings, seed=1)])
+    store.ingest_runs(settings, [stored_run(settings)])
+    store.ingest_runs(settings, [stored_run(settings, seed=1)])
     (settings.store / "current.json").write_text(pointer)
     (settings.store / "explorer-1 copy.duckdb").write_bytes(b"somebody's")
-    store.ingest(settings, [stored_run(settings, seed=2)])
+    store.ingest_runs(settings, [stored_run(settings, seed=2)])
     assert store.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 3
 
 
 def test_a_database_of_a_newer_version_is_refused(settings):
-    store.ingest(settings, [stored_run(settings)])
+    store.ingest_runs(settings, [stored_run(settings)])
     path = store.current_generation(settings)
     with duckdb.connect(str(path)) as connection:
         connection.execute("INSERT INTO migrations VALUES (999, 'm999_later')")

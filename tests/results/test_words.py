@@ -39,7 +39,7 @@ def folder(settings) -> RunFolder:
 
 
 def test_each_word_is_a_row_and_what_has_none_says_why(folder):
-    found = words.table(folder)
+    found = words.word_table(folder)
     assert list(found["text"].fillna("")) == ["a", "bc", "他是", ""]
     assert list(found["word"]) == [1, 2, 1, 1]
     # the first token has no score, so "a" has none; bc = .5 + .25; 他是 as its instance says, 1 + 2
@@ -51,7 +51,7 @@ def test_a_run_without_tokens_is_told_what_to_do(settings):
     made = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "pairs"))
     made.write_part(0, 0, {"scores": [{**ROW, "instance_id": "x", "request": 0, "option": 0}]})
     with pytest.raises(RunError, match="holds no scored tokens"):
-        words.table(made)
+        words.word_table(made)
 
 
 def test_words_of_a_real_run_add_up_to_its_stored_sums(tiny_gpt2, settings, tmp_path):

@@ -57,13 +57,13 @@ def elsewhere(tmp_path) -> Settings:
 
 def pack(folder: RunFolder, settings: Settings, path: Path) -> Path:
     with path.open("wb") as file:
-        archive.pack(folder, file, settings)
+        archive.pack_archive(folder, file, settings)
     return path
 
 
 def test_a_run_comes_back_row_for_row_on_another_machine(folder, settings, elsewhere, tmp_path):
     path = pack(folder, settings, tmp_path / "run.zip")
-    back, new = archive.unpack(path, elsewhere)
+    back, new = archive.unpack_archive(path, elsewhere)
     assert new and back.run_id == folder.run_id and back.path.parent == elsewhere.runs
     assert back.spec == folder.spec and back.finished() == folder.finished()
     assert back.progress().status == "complete" and back.progress().total == 3
@@ -71,7 +71,9 @@ def test_a_run_comes_back_row_for_row_on_another_machine(folder, settings, elsew
         pd.testing.assert_frame_equal(back.read(table), folder.read(table))
     assert [row["verdict"] for row in back.read_reviews()] == ["same"]
     assert imported.source(back).startswith("Lexiscope") and "run.zip" in imported.source(back)
-    assert archive.unpack(path, elsewhere) == (back, False) or archive.unpack(path, elsewhere)[1] is False
+    assert (
+        archive.unpack_archive(path, elsewhere) == (back, False) or archive.unpack_archive(path, elsewhere)[1] is False
+    )
 
 
 def test_an_archive_says_what_it_is_and_whom_to_cite(folder, settings, tmp_path):
@@ -99,7 +101,7 @@ def test_no_key_is_ever_in_an_archive(settings, tmp_path, monkeypatch):
         assert not any(KEY.encode() in found.read(name) for name in found.namelist())
     leaking = make_run(settings_module.read(cache=tmp_path / "leaking"), text=f"The key is {KEY}.")
     with pytest.raises(RunError, match="holds one of the keys"):
-        archive.pack(leaking, io.BytesIO(), with_keys)
+        archive.pack_archive(leaking, io.BytesIO(), with_keys)
 
 
 def rewritten(path: Path, change) -> Path:
@@ -120,7 +122,7 @@ def test_a_name_that_leads_outside_is_refused(folder, settings, elsewhere, tmp_p
     with zipfile.ZipFile(path, "a") as found:
         found.writestr(zipfile.ZipInfo(name), b"evil")
     with pytest.raises(RunError, match="expected names inside"):
-        archive.unpack(path, elsewhere)
+        archive.unpack_archive(path, elsewhere)
     assert not list(tmp_path.rglob("evil*")) and not list(elsewhere.runs.iterdir())
 
 
@@ -131,7 +133,7 @@ def test_a_link_is_refused(folder, settings, elsewhere, tmp_path):
     with zipfile.ZipFile(path, "a") as found:
         found.writestr(link, "/etc/passwd")
     with pytest.raises(RunError, match="link or device"):
-        archive.unpack(path, elsewhere)
+        archive.unpack_archive(path, elsewhere)
 
 
 def test_what_is_no_part_of_a_run_stays_in_the_archive(folder, settings, elsewhere, tmp_path):
@@ -140,14 +142,14 @@ def test_what_is_no_part_of_a_run_stays_in_the_archive(folder, settings, elsewhe
         found.writestr("cancel", b"")
         found.writestr("lock", b"")
         found.writestr("parts/run.sh", b"#!/bin/sh")
-    back, _ = archive.unpack(path, elsewhere)
+    back, _ = archive.unpack_archive(path, elsewhere)
     assert not {"cancel", "lock", "run.sh", "README.md"} & {one.name for one in back.path.rglob("*")}
 
 
 def test_an_archive_that_unpacks_without_end_is_refused(folder, settings, elsewhere, tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "MOST_BYTES", 2_000)
     with pytest.raises(RunError, match="unpacks to more than"):
-        archive.unpack(pack(folder, settings, tmp_path / "run.zip"), elsewhere)
+        archive.unpack_archive(pack(folder, settings, tmp_path / "run.zip"), elsewhere)
     assert not list(elsewhere.runs.iterdir()) and not list(elsewhere.cache.glob("unpacking-*"))
 
 
@@ -170,7 +172,7 @@ def test_an_archive_that_unpacks_without_end_is_refused(folder, settings, elsewh
 def test_an_archive_that_is_not_whole_leaves_nothing_behind(folder, settings, elsewhere, tmp_path, change, said):
     path = rewritten(pack(folder, settings, tmp_path / "run.zip"), change)
     with pytest.raises(RunError, match=said):
-        archive.unpack(path, elsewhere)
+        archive.unpack_archive(path, elsewhere)
     assert not list(elsewhere.runs.iterdir()) and not list(elsewhere.cache.glob("unpacking-*"))
 
 
@@ -178,13 +180,13 @@ def test_an_archive_that_is_not_whole_leaves_nothing_behind(folder, settings, el
 def test_a_file_that_is_no_zip_is_one_sentence(elsewhere, tmp_path, data):
     (tmp_path / "x.zip").write_bytes(data)
     with pytest.raises(RunError, match="no readable zip"):
-        archive.unpack(tmp_path / "x.zip", elsewhere)
+        archive.unpack_archive(tmp_path / "x.zip", elsewhere)
     with pytest.raises(RunError, match="There is no file"):
-        archive.unpack(tmp_path / "none.zip", elsewhere)
+        archive.unpack_archive(tmp_path / "none.zip", elsewhere)
 
 
 def test_a_run_here_that_is_not_finished_is_not_written_over(folder, settings, tmp_path):
     path = pack(folder, settings, tmp_path / "run.zip")
     next(folder.parts.glob("*.done")).unlink()
     with pytest.raises(RunError, match="is here already, with"):
-        archive.unpack(path, settings)
+        archive.unpack_archive(path, settings)

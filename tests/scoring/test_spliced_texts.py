@@ -24,7 +24,7 @@ def sentences(seed: int, count: int) -> list[str]:
     return [" ".join(draw.choices(WORDS, k=draw.randint(1, 12))).capitalize() + draw.choice(ends) for _ in range(count)]
 
 
-CORPUS = [running_text.join(sentences(seed, 40)) for seed in range(8)]
+CORPUS = [running_text.join_sentences(sentences(seed, 40)) for seed in range(8)]
 
 
 def trained(model, trainer, *, pre_tokenizer=None, normalizer=None) -> Tokenizer:
@@ -73,8 +73,8 @@ def growing_pairs(seed: int) -> list[tuple[str, str]]:
     pairs = []
     for family in range(3):
         drawn = sentences(100 * seed + family, 60)
-        targets = [running_text.target(text) for text in sentences(900 + family, 2)]
-        pairs += [(running_text.join(drawn[:size]), each) for size in range(0, 61, 5) for each in targets]
+        targets = [running_text.as_target(text) for text in sentences(900 + family, 2)]
+        pairs += [(running_text.join_sentences(drawn[:size]), each) for size in range(0, 61, 5) for each in targets]
     pairs += [("", "Alone."), ("Short", " one."), ("x" * 500, " end"), (" " * 500, "blank"), ("x" * 300, " end")]
     random.Random(seed).shuffle(pairs)
     return pairs

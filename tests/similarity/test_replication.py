@@ -7,7 +7,7 @@ import math
 import pytest
 
 from explorer.similarity import replication
-from explorer.similarity.replication import EXAMPLES, Rule, is_exact, judge_prompt, numbers, parse
+from explorer.similarity.replication import EXAMPLES, Rule, is_exact, judge_prompt, numbers_in, parse_kind
 
 pytest.importorskip("spacy")
 
@@ -28,7 +28,7 @@ def kind(rule: Rule, reference: str, candidate: str) -> str:
 def test_the_papers_four_examples_are_judged_as_in_the_paper(rule):
     found = rule.judge([one for one, _, _ in EXAMPLES], [other for _, other, _ in EXAMPLES])
     assert [one.kind for one in found] == ["exact", "near-exact", "near-exact", "near-exact"]
-    assert [parse(answer) for _, _, answer in EXAMPLES] == [one.kind for one in found]
+    assert [parse_kind(answer) for _, _, answer in EXAMPLES] == [one.kind for one in found]
 
 
 def test_the_papers_fifth_example_is_near_exact(rule):
@@ -67,7 +67,7 @@ def test_exact_folds_blanks_and_composes_but_keeps_case_and_marks():
 
 
 def test_numbers_are_told_in_digits():
-    assert numbers("The 1st of 1,000 three-legged 250MB dogs, 3.5 each") == ["1", "1000", "3", "250", "3.5"]
+    assert numbers_in("The 1st of 1,000 three-legged 250MB dogs, 3.5 each") == ["1", "1000", "3", "250", "3.5"]
 
 
 def test_the_judges_prompt_shows_four_examples_and_asks_the_fifth():
@@ -89,7 +89,7 @@ def test_the_judges_prompt_shows_four_examples_and_asks_the_fifth():
     ],
 )
 def test_a_judges_answer_is_read_or_unparsed(raw, wanted):
-    assert parse(raw) == wanted
+    assert parse_kind(raw) == wanted
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_texts_of_other_scripts_can_be_near_exact(rule, reference, candidate, un
 
 
 def test_numbers_in_other_digits_are_the_same_numbers():
-    assert numbers("在２０２０年 和 ٣ 天") == numbers("2020 3")
-    (found,) = [replication.missing((), "在 2020 年", "在 ２０２１ 年")]
+    assert numbers_in("在２０２０年 和 ٣ 天") == numbers_in("2020 3")
+    (found,) = [replication.missing_details((), "在 2020 年", "在 ２０２１ 年")]
     assert found == ("2020",)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from explorer import benchmarks
-from explorer.similarity.rouge import rouge_l, rouge_l_recall, stem
+from explorer.similarity.rouge import rouge_l, rouge_l_recall, stem_word
 
 PACKAGE = RougeScorer(["rougeL"], use_stemmer=True)
 
@@ -123,4 +123,9 @@ def test_accents_are_the_same_however_they_are_encoded_and_case_is_folded():
 
 
 def test_a_word_of_other_letters_is_compared_whole_and_one_of_a_to_z_by_its_stem():
-    assert (stem("Boats"), stem("naïve"), stem("лодки"), stem("Ёлка2")) == ("boat", "naïve", "лодки", "ёлка2")
+    assert (stem_word("Boats"), stem_word("naïve"), stem_word("лодки"), stem_word("Ёлка2")) == (
+        "boat",
+        "naïve",
+        "лодки",
+        "ёлка2",
+    )

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from explorer.stats.auc import _resampled, auc, roc_curve
+from explorer.stats.auc import _resampled_auc, auc, roc_curve
 
 
 def test_auc_by_hand():
@@ -24,7 +24,7 @@ def test_auc_by_hand():
 )
 def test_a_resample_has_scikit_learns_auc_and_monotone_scores_change_nothing(rows):
     right, score = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    drawn = _resampled(right, score, np.arange(right.size), 5, 0)
+    drawn = _resampled_auc(right, score, np.arange(right.size), 5, 0)
     rng = np.random.default_rng(0)
     for value in drawn:
         chosen = rng.integers(0, right.size, right.size)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from explorer.stats.spearman import _resampled, spearman, spearman_table, spearman_within
+from explorer.stats.spearman import _resampled_rho, spearman, spearman_table, spearman_within
 
 pairs = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=8)
 
@@ -38,7 +38,7 @@ def test_ties_share_their_average_rank_as_in_scipy():
 def test_a_resample_has_scipys_rho(rows):
     x, y = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     rng = np.random.default_rng(0)
-    for value in _resampled(x, y, np.arange(len(x)), 5, 0):
+    for value in _resampled_rho(x, y, np.arange(len(x)), 5, 0):
         chosen = rng.integers(0, x.size, x.size)
         if np.ptp(x[chosen]) == 0 or np.ptp(y[chosen]) == 0:
             assert math.isnan(value)

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.stats.split import halves, low_high, quantile_curve, rank_split
+from explorer.stats.split import low_high, median_split, quantile_curve, rank_split
 
 rows = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.5, 1.0])), min_size=2, max_size=30)
 
 
 def test_ties_with_the_median_go_to_the_low_half():
     # median of 1 2 2 3 is 2
-    low, high = halves([1, 2, 2, 3, math.nan])
+    low, high = median_split([1, 2, 2, 3, math.nan])
     assert low.tolist() == [True, True, True, False, False]
     assert high.tolist() == [False, False, False, True, False]
 

@@ -8,14 +8,14 @@ import pytest
 
 from explorer.stats.estimate import Estimate
 from explorer.stats.paired_shares import paired_shares
-from explorer.stats.two_estimates import difference
+from explorer.stats.two_estimates import difference_of
 
 
 def test_the_difference_of_two_estimates():
     # 0.8 (0.75 to 0.9) less 0.5 (0.46 to 0.58): down sqrt(0.05² + 0.08²) = 0.0943, up sqrt(0.1² + 0.04²) = 0.1077
-    gap = difference(Estimate(0.8, 0.75, 0.9, 50), Estimate(0.5, 0.46, 0.58, 80))
+    gap = difference_of(Estimate(0.8, 0.75, 0.9, 50), Estimate(0.5, 0.46, 0.58, 80))
     assert (gap.value, gap.low, gap.high, gap.n) == pytest.approx((0.3, 0.3 - 0.0943, 0.3 + 0.1077, 50), abs=1e-4)
-    assert math.isnan(difference(Estimate.point(0.5), Estimate.point(0.4)).value)
+    assert math.isnan(difference_of(Estimate.point(0.5), Estimate.point(0.4)).value)
 
 
 def test_lost_and_gained_items():

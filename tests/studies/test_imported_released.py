@@ -58,7 +58,7 @@ def test_a_released_file_is_a_run_of_figures_without_rows_and_the_import_of_it_h
 
 def test_the_command_puts_them_beside_the_runs_of_a_file_and_again_in_their_place(released, tmp_path, capsys):
     file = tmp_path / "packed.duckdb"
-    precomputed.pack(aggregates(released, tmp_path / "place")[:1], file)
+    precomputed.pack_runs(aggregates(released, tmp_path / "place")[:1], file)
     command = ["precompute", "released", "--out", str(file), "--data", str(released.data), "--json"]
     assert main(command) == 0
     assert main(command) == 0

@@ -10,13 +10,13 @@ from explorer import benchmarks
 from explorer.benchmarks import starter
 from explorer.ontologies.as_benchmark import NAMES as ONTOLOGIES
 from explorer.resources import Resources
-from explorer.results.precomputed_plan import FORMAL, FUNCTIONAL, GLASSBOX, plan, trained_here
+from explorer.results.precomputed_plan import FORMAL, FUNCTIONAL, GLASSBOX, planned_runs, trained_here
 from explorer.scoring import catalog, suites
 from explorer.studies import STUDIES, selection, study
 
 
 def test_every_planned_run_has_a_name_of_its_own_and_settings_that_its_study_has():
-    planned = plan()
+    planned = planned_runs()
     assert max(Counter(run.name for run in planned).values()) == 1
     assert {run.study for run in planned} <= set(STUDIES)
     assert {run.model for run in planned} == {
@@ -31,23 +31,23 @@ def test_every_planned_run_has_a_name_of_its_own_and_settings_that_its_study_has
 
 
 def test_studies_are_done_in_order_and_those_of_the_glass_box_last():
-    others = [run for run in plan() if not run.model.startswith("glassbox-")]
+    others = [run for run in planned_runs() if not run.model.startswith("glassbox-")]
     studies = list(dict.fromkeys(run.study for run in others))
     assert studies == ["accuracy", "priming", "perturbation", "popularity", "ontology", "memorization", "icl"]
     assert "neighbours" in others[-1].task
-    assert plan()[: len(others)] == others
-    assert {run.study for run in plan()[len(others) :]} == set(studies)
+    assert planned_runs()[: len(others)] == others
+    assert {run.study for run in planned_runs()[len(others) :]} == set(studies)
 
 
 def test_all_runs_are_counted_in_the_index_that_is_built_by_itself():
-    for run in plan():
+    for run in planned_runs():
         if "index" in run.settings:
             assert run.settings["index"] == "glassbox", run.name
 
 
 def test_each_formal_and_functional_task_has_a_thousand_instances_or_all(real_settings):
     loaded = Resources(real_settings)
-    for run in plan():
+    for run in planned_runs():
         if run.study not in ("perturbation", "memorization") or "neighbours" in run.task:
             continue
         if "in draws" in run.task:  # fewer items, each swapped several times
@@ -70,14 +70,14 @@ def test_the_formal_tasks_are_the_paradigms_of_their_phenomena(real_settings):
 
 @pytest.mark.parametrize("benchmark", ["go", "uberon"])
 def test_concepts_are_spread_over_the_buckets(real_settings, benchmark):
-    (run, _) = (run for run in plan() if run.benchmark == benchmark)
+    (run, _) = (run for run in planned_runs() if run.benchmark == benchmark)
     resources = Resources(real_settings)
     chosen = study("ontology").select(run.spec(resources), resources)
     assert len(chosen) >= {"go": 5000, "uberon": 2000}[benchmark]
 
 
 def test_each_model_completes_items_of_every_labelled_starter_set():
-    asked = Counter(run.benchmark for run in plan() if run.study == "icl" and run.model not in trained_here())
+    asked = Counter(run.benchmark for run in planned_runs() if run.study == "icl" and run.model not in trained_here())
     for name in starter.BENCHMARKS:
         if benchmarks.BENCHMARKS[name].kind == "labelled":
             assert asked[name] == len(catalog.EMBEDDED_MODELS) + 1  # the glass box's

@@ -12,7 +12,7 @@ import pytest
 from explorer.benchmarks.core.benchmark import Loaded
 from explorer.errors import CountError, RunError, UsageError
 from explorer.popularity.cached import UNREACHABLE
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.records import Count, Instance
 from explorer.resources import Resources
 from explorer.runs.folder import RunFolder
@@ -96,7 +96,7 @@ def do(world: Resources, folder: RunFolder) -> str:
 def test_a_run_rates_each_option_by_the_deciles_of_its_own_selection(world, tiny_gpt2):
     folder = run_of(world, tiny_gpt2)
     assert do(world, folder) == "complete"
-    edges = Edges.from_rows(folder.read("findings").to_dict("records"))
+    edges = DecileEdges.from_rows(folder.read("findings").to_dict("records"))
     # counts 90 8 1 40 30 0, sorted 0 1 8 30 40 90: quantiles at every half step
     assert edges.values == pytest.approx((0.5, 1, 4.5, 8, 19, 30, 35, 40, 65))
     assert edges.reference == "all options of 3 instances of blimp"
@@ -137,7 +137,7 @@ def test_edges_of_another_run_are_used_and_named(world, tiny_gpt2):
     do(world, first)
     second = run_of(world, tiny_gpt2, edges_from=first.run_id, per_group=1)
     assert do(world, second) == "complete"
-    ours, theirs = (Edges.from_rows(folder.read("findings").to_dict("records")) for folder in (second, first))
+    ours, theirs = (DecileEdges.from_rows(folder.read("findings").to_dict("records")) for folder in (second, first))
     assert ours.values == theirs.values
     assert ours.reference == f"{theirs.reference}, edges of {first.run_id}"
 

@@ -23,7 +23,7 @@ from explorer.studies.priming import findings as priming_findings
 from explorer.studies.priming import run_settings
 from explorer.studies.priming import study as priming_study
 from explorer.variants import running_text
-from explorer.variants.contexts import fold, read_context, rebuild
+from explorer.variants.contexts import fold_text, read_context, rebuild_text
 
 SETTINGS = {
     "per_group": 3, "lengths": (0, 90, 180), "unrelated": "starter", "overlap": 0, "item_intercept": False,
@@ -95,7 +95,7 @@ def test_every_score_is_that_of_the_joined_sentences_scored_alone(rows, source, 
         if row["condition"] != "baseline":
             context = contexts[row["instance_id"], row["condition"], row["setting"]]
             (point,) = [one for one in context.checkpoints if one.length == row["length"]]
-            text = rebuild(context, source.pools, point.sentences)
+            text = rebuild_text(context, source.pools, point.sentences)
             assert 0 < len(source.encode(text)) == point.tokens <= row["length"]
         (alone,) = scorer.score([Request("x", 0, text, row["continuation"])], ALWAYS)
         assert row["logprob"] == pytest.approx(alone.sum, abs=1e-3)
@@ -108,7 +108,7 @@ def test_at_length_0_a_verdict_is_that_of_the_sentences_with_a_bos(rows, resourc
     assert len(starts) == 12 and (starts["length"] == 0).all()
     for item in priming_study.select(spec, resources):
         good, bad = resources.scorer(spec.model, spec.dtype).score(
-            [Request(item.id, i, "", running_text.target(text)) for i, text in enumerate(item.options)], ALWAYS
+            [Request(item.id, i, "", running_text.as_target(text)) for i, text in enumerate(item.options)], ALWAYS
         )
         value = starts.loc[starts["instance_id"] == item.id, "value"].item()
         assert value == float(good.sum > bad.sum)
@@ -125,7 +125,7 @@ def test_no_context_holds_a_text_of_its_item_and_matched_ones_are_of_its_suite(r
     items = {item.id: item for item in priming_study.select(make(), resources)}
     for name, context in contexts_of(rows):
         sentences = [source.pools.by_id[one] for one in context.ids]
-        assert not {fold(one.text) for one in sentences} & {fold(text) for text in items[name].options}
+        assert not {fold_text(one.text) for one in sentences} & {fold_text(text) for text in items[name].options}
         suites = {one.instance_id.split("/")[1] for one in sentences if one.instance_id}
         if context.condition.startswith("matched_"):
             assert suites == {items[name].group}
@@ -148,7 +148,7 @@ def test_edits_keep_the_sentences_and_belong_to_matched_contexts(rows):
 def test_no_context_is_stored_as_text_and_every_one_can_be_rebuilt(rows, source):
     assert rows["scores"]["context"].isna().all()
     for _, context in contexts_of(rows)[:20]:
-        assert rebuild(context, source.pools).count(" ") > 3
+        assert rebuild_text(context, source.pools).count(" ") > 3
 
 
 @pytest.mark.parametrize("changes", [{}, {"chains": 2}, {"matrix": 2}, {"edits": ("quotation",)}], ids=str)
@@ -174,10 +174,10 @@ def test_items_that_share_contexts_take_few_of_them(resources, make):
     assert len(drawn) == 2
     told = priming_findings._remarks(make(chains=2), resources)
     assert [row["value"] for row in told if row["finding"] == "shared_contexts"] == [2]
-    texts = {item.id: set(map(fold, item.options)) for item in resources.instances("starter_pairs").instances}
+    texts = {item.id: set(map(fold_text, item.options)) for item in resources.instances("starter_pairs").instances}
     pools = run_settings.context_source_of(make(), resources).pools
     for name, context in contexts_of(found):
-        assert not texts[name] & {fold(pools.by_id[one].text) for one in context.ids}
+        assert not texts[name] & {fold_text(pools.by_id[one].text) for one in context.ids}
 
 
 def test_a_pool_that_ends_early_ends_the_curve_with_the_reason(resources, make):
@@ -256,7 +256,7 @@ def test_in_another_language_tokens_are_compared_and_grammatical_relations_are_n
     rows += [f"Ich sehe den {noun}.,Ich sehe dem {noun}.,case" for noun in nouns]
     path = tmp_path / "pairs.csv"
     path.write_text("\n".join(["good,bad,group", *rows]), "utf-8")
-    table.store(path, "german", resources.settings, table.guess(path, language="de"))
+    table.store_import(path, "german", resources.settings, table.guess_reading(path, language="de"))
     spec = make_spec(
         resources, study="priming", model=str(tiny_gpt2), benchmark="imported_german",
         settings={**SETTINGS, "overlap": 4},

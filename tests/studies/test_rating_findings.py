@@ -54,7 +54,7 @@ def test_a_sentence_without_a_score_is_left_out_and_counted():
 
 def test_a_run_over_ratings_concludes_correlations_and_no_accuracy(settings, tiny_gpt2):
     path = TABLES / "ratings.csv"
-    kept = table.store(path, "rated", settings, table.guess(path))
+    kept = table.store_import(path, "rated", settings, table.guess_reading(path))
     resources = Resources(settings)
     spec = make_spec(resources, study="accuracy", model=str(tiny_gpt2), benchmark=kept.name)
     folder = RunFolder.create(settings.runs, spec)

@@ -21,7 +21,7 @@ from explorer.ui import resources as ui_resources
 from explorer.ui.icl import lab as icl_lab
 from explorer.ui.priming import live as priming_live
 from explorer.ui.priming.context import Line, pack
-from explorer.variants.contexts import read_context, rebuild
+from explorer.variants.contexts import read_context, rebuild_text
 
 TEMPLATE = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
 
@@ -80,7 +80,7 @@ def test_a_context_typed_before_a_pair_is_said_in_the_chat_as_in_a_run(done_here
     for row in variants[variants["accepted"]].head(3).to_dict("records"):
         context = read_context(json.loads(row["edit"]))
         for point in context.checkpoints:
-            item, text = items[row["instance_id"]], rebuild(context, pools, point.sentences)
+            item, text = items[row["instance_id"]], rebuild_text(context, pools, point.sentences)
             now = priming_live.growth(item, [text] if text else [], chatted[1], "natural", asked)[-1].judgment
             plain = priming_live.growth(item, [text] if text else [], chatted[1], "natural")[-1].judgment
             own = measures[(measures["instance_id"] == item.id) & (measures["length"] == point.length)]

@@ -63,13 +63,13 @@ def asked(instance: Instance) -> list[ScoredOption]:
 
 @pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
 def test_unchanged_texts_leave_the_instance_as_it_is(instance):
-    assert edits.with_texts(instance, fields.parts(instance)) is instance
+    assert edits.with_texts(instance, fields.field_texts(instance)) is instance
     assert edits.differing(instance, instance) == {}
 
 
 @pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
 def test_what_differs_from_the_original_makes_the_changed_instance_again(instance):
-    part = next(part for part, text in fields.parts(instance).items() if text)
+    part = next(part for part, text in fields.field_texts(instance).items() if text)
     changed = edits.with_texts(instance, {part: "Something else"})
     assert edits.with_texts(instance, edits.differing(instance, changed)) == changed
     assert changed.id == instance.id and changed.parent == instance.id
@@ -132,7 +132,7 @@ def test_likeness_is_that_of_a_text_that_was_changed():
 
 @pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
 def test_every_token_is_tied_to_the_characters_of_its_field(instance):
-    parts = fields.parts(instance)
+    parts = fields.field_texts(instance)
     rows = layers.rows(instance, asked(instance))
     tokens = [one for row in rows for one in row.tokens]
     assert tokens
@@ -368,7 +368,7 @@ def test_an_instance_that_there_is_not_is_told_with_the_nearest(open_page, cache
 
 @pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
 def test_the_words_of_a_row_add_up_to_it_and_stand_where_they_are_written(instance):
-    parts = fields.parts(instance)
+    parts = fields.field_texts(instance)
     for row in layers.rows(instance, asked(instance)):
         worded = layers.by_word(row)
         assert sum(one.token.nats for one in worded.tokens) == pytest.approx(sum(one.token.nats for one in row.tokens))

@@ -41,7 +41,7 @@ def runs(tmp_path, monkeypatch) -> list[RunFolder]:
         folder.write_findings([finding_row(ACCURACY, "overall", Estimate(share, share - 0.02, share + 0.02, 1000))])
         folder.write_progress(status="complete", total=0)
         folders.append(folder)
-    store.ingest(settings, folders)
+    store.ingest_runs(settings, folders)
     return folders
 
 
@@ -58,9 +58,9 @@ def test_two_models_are_compared(runs):
 
 def test_an_archive_and_a_table_on_paper_carry_the_sentences(runs, tmp_path):
     file = io.BytesIO()
-    archive.pack(runs[0], file, resources.settings())
+    archive.pack_archive(runs[0], file, resources.settings())
     readme = zipfile.ZipFile(file).read("README.md").decode()
     assert f"## What it found\n\n- {SENTENCE}\n" in readme
-    export.write(runs[0], "findings", "latex", tmp_path / "findings.tex")
+    export.write_tables(runs[0], "findings", "latex", tmp_path / "findings.tex")
     paper = (tmp_path / "findings.tex").read_text(encoding="utf-8")
     assert r"84\% of 1,000 instances of BLiMP" in paper and r"which is 50\%.}" in paper

@@ -62,7 +62,9 @@ def test_an_index_that_is_not_the_models_data_is_marked(open_page, boxed, tiny_g
 
 
 def test_without_wordnet_the_index_is_not_fetched_unasked(open_page, tmp_path, monkeypatch):
-    monkeypatch.setattr("explorer.variants.wordnet.find", lambda settings: None)  # it may be in a folder of nltk's own
+    monkeypatch.setattr(
+        "explorer.variants.wordnet.find_wordnet", lambda settings: None
+    )  # it may be in a folder of nltk's own
     app = open_page("corpus", tmp_path / "cache")
     assert not app.exception and not app.error
     assert [one.label for one in app.button if one.key == "corpus:ask:glassbox"] == ["Fetch WordNet and build it"]

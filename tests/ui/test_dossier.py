@@ -120,7 +120,7 @@ def test_a_run_that_saw_another_text_is_warned_of(open_page, everything, first, 
         0, 0, {"instances": [instance_row(other, 0)], "measures": [measure_row(other.id, "correct", 1.0)]}
     )
     folder.write_progress(status="complete", total=1)
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
     app = open_page("instance", cache, instance=first, **HERE)
     (warning,) = [str(one.value) for one in app.warning]
     assert "1 of these runs saw another text" in warning and folder.run_id in warning
@@ -139,7 +139,7 @@ def test_where_the_text_is_not_here_the_numbers_still_are(open_page, tmp_path):
     measures = [measure_row(name, "correct", 1.0), measure_row(name, "margin", 2.5)]
     folder.write_part(0, 0, {"instances": [row], "measures": measures})
     folder.write_progress(status="complete", total=1)
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
     app = open_page("instance", settings.cache, model=MODEL, benchmark="copa_superglue")
     assert not app.exception and not app.error
     assert "are not on this machine" in html_of(app)

@@ -10,7 +10,7 @@ import pytest
 
 from explorer.resources import Resources
 from explorer.results import precomputed
-from explorer.results.packed_run import PackedRun, find
+from explorer.results.packed_run import PackedRun, find_run
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
@@ -153,7 +153,7 @@ def test_on_a_fresh_clone_a_person_reviews_the_packed_runs_of_starter_sets(
     open_page, runs, tiny_gpt2, tmp_path, monkeypatch
 ):
     cache, run_id = runs
-    precomputed.pack([RunFolder.find(Settings(cache=cache).runs, run_id)], tmp_path / "packed.duckdb")
+    precomputed.pack_runs([RunFolder.find(Settings(cache=cache).runs, run_id)], tmp_path / "packed.duckdb")
     monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
     choice = {"model": str(tiny_gpt2), "benchmark": "starter_entailment", "facet": "Review verdicts", "k": "1"}
     app = open_page("in_context", tmp_path / "cache", **choice)
@@ -162,7 +162,7 @@ def test_on_a_fresh_clone_a_person_reviews_the_packed_runs_of_starter_sets(
     shown = app.session_state[f"icl:shown:{run_id}"][0]
     button(app, "icl:inexact").click().run()
     assert not app.exception
-    found = find(Settings(cache=tmp_path / "cache", precomputed=tmp_path / "packed.duckdb"), run_id)
+    found = find_run(Settings(cache=tmp_path / "cache", precomputed=tmp_path / "packed.duckdb"), run_id)
     assert isinstance(found, PackedRun)
     [review] = found.read_reviews()
     assert (review["instance_id"], review["verdict"], review["k"]) == (shown, "inexact", 1)
@@ -180,8 +180,8 @@ def test_the_first_look_at_the_review_falls_on_a_run_that_kept_its_completions(o
 def test_a_packed_run_of_a_starter_set_has_the_verdicts_and_prompts_of_its_folder(runs, tmp_path):
     cache, run_id = runs
     folder = RunFolder.find(Settings(cache=cache).runs, run_id)
-    precomputed.pack([folder], tmp_path / "packed.duckdb")
-    packed = find(Settings(cache=tmp_path, precomputed=tmp_path / "packed.duckdb"), run_id)
+    precomputed.pack_runs([folder], tmp_path / "packed.duckdb")
+    packed = find_run(Settings(cache=tmp_path, precomputed=tmp_path / "packed.duckdb"), run_id)
     ours, theirs = (icl_rows.verdict_table(run.read, run.read_reviews()) for run in (folder, packed))
     told = ["instance_id", "setting", "k", "first", "reference", "completion", "rule", "differing"]
     pd.testing.assert_frame_equal(ours[told], theirs[told])

@@ -14,9 +14,9 @@ GERMAN = "Der Mann hat einen Hund."
 @pytest.fixture
 def cache(shared_settings: Settings, tmp_path: Path) -> Path:
     """A cache of the test's own with WordNet in it."""
-    from explorer.variants.wordnet import find
+    from explorer.variants.wordnet import find_wordnet
 
-    folder = find(shared_settings)
+    folder = find_wordnet(shared_settings)
     assert folder is not None
     place = tmp_path / "nltk_data" / "corpora"
     place.mkdir(parents=True)

@@ -16,7 +16,7 @@ from explorer import settings as settings_module
 from explorer.glassbox import corpus
 from explorer.popularity import count_cache, counters, index, infinigram_local, manifest
 from explorer.popularity.documents import SourceDocument
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.records import RunSpec
 from explorer.resources import Resources
 from explorer.results import store
@@ -77,13 +77,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_index: Path) -> 
 @pytest.fixture
 def words(here: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """WordNet stands on this machine: a lexicon of one word, and files of other bytes than the known ones."""
-    monkeypatch.setattr(wordnet, "find", lambda settings: settings.nltk_data)
+    monkeypatch.setattr(wordnet, "find_wordnet", lambda settings: settings.nltk_data)
     app_resources.resources().once(("lexicon",), OneWord)
 
 
 def keep_run(settings: Settings, index_name: str, key: str, benchmark: str = "starter_pairs", detail: str = "") -> str:
     """A stored popularity run with decile edges, counted in the index of this name and key."""
-    edges = Edges((0.0, 0, 0, 0, 1, 1, 2, 3, 5), "all options of 24 pairs", key, 2, "running", 40, 0)
+    edges = DecileEdges((0.0, 0, 0, 0, 1, 1, 2, 3, 5), "all options of 24 pairs", key, 2, "running", 40, 0)
     spec = RunSpec("popularity", 1, "gemma-3-270m", benchmark, seed=len(key), settings={"index": index_name, "n": 2})
     folder = RunFolder.create(settings.runs, spec)
     some = Resources(settings).instances("starter_pairs").instances[:1]
@@ -93,7 +93,7 @@ def keep_run(settings: Settings, index_name: str, key: str, benchmark: str = "st
         row["detail"] = detail or row["detail"] if row["detail"] else row["detail"]
     folder.write_findings(rows)
     folder.write_progress(status="complete", total=1)
-    store.ingest(settings, [folder])
+    store.ingest_runs(settings, [folder])
     return folder.run_id
 
 

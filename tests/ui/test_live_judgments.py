@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.prompts import option_texts
 from explorer.rows.builders import instance_of
 from explorer.runs.folder import RunFolder
@@ -26,7 +26,7 @@ from explorer.ui.instance import ngram_rating
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology import inspector
 from explorer.ui.priming import live as priming_live
-from explorer.variants.contexts import read_context, rebuild
+from explorer.variants.contexts import read_context, rebuild_text
 from tests.runs import small_worlds
 
 HALF_A_LETTER = re.compile("[\ud800-\udfff]")
@@ -85,7 +85,7 @@ def test_accuracy(full_run, model, name):
 def test_popularity(full_run):
     folder = full_run("popularity")
     measures = folder.read("measures")
-    source = ngram_rating.Source("words", Edges.from_rows(folder.read("findings").to_dict("records")))
+    source = ngram_rating.Source("words", DecileEdges.from_rows(folder.read("findings").to_dict("records")))
     for payload in folder.read("instances")["payload"]:
         item = instance_of(payload)
         rated = ngram_rating.rate(option_texts(item), source)
@@ -140,7 +140,7 @@ def test_priming(full_run, model):
         for point in context.checkpoints:
             if not point.sentences:
                 continue
-            text = rebuild(context, pools, point.sentences)
+            text = rebuild_text(context, pools, point.sentences)
             now = priming_live.growth(items[row["instance_id"]], [text], str(model), "natural")[-1]
             stored = rows_of(measures, row["instance_id"], condition=context.condition, length=point.length)
             assert same(now.judgment, stored)

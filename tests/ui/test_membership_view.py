@@ -68,7 +68,7 @@ def test_labels_of_the_index_are_those_of_the_schedule(shared_settings: Settings
     doses = starters.doses(resources.instances("starter_causes").instances)
     counter = resources.counter("glassbox")
     for instance in instances:
-        found = verbatim.trace(counter, starters.text_of(instance))
+        found = verbatim.trace_text(counter, starters.text_of(instance))
         assert (found.label == verbatim.WHOLE) == (doses[instance.id] > 0), "what is planted and nothing else"
         if found.label == verbatim.WHOLE:
             assert max(span.count for span in found.spans) == doses[instance.id]

@@ -73,7 +73,7 @@ def came_along(tmp_path, monkeypatch) -> Path:
         accuracy(tmp_path / "runs", GEMMA, "copa", 0.68), accuracy(tmp_path / "runs", SMOLLM, "copa", 0.52),
         primed(tmp_path / "runs", GEMMA), primed(tmp_path / "runs", SMOLLM), popular(tmp_path / "runs", GEMMA),
     ]  # fmt: skip
-    precomputed.pack(folders, tmp_path / "packed.duckdb")
+    precomputed.pack_runs(folders, tmp_path / "packed.duckdb")
     monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
     return tmp_path / "cache"
 
@@ -112,7 +112,7 @@ def test_models_are_named_once_above_all_figures(open_page, came_along):
 
 def test_a_model_that_was_tried_here_stays_out_until_it_is_ticked(open_page, came_along):
     settings = settings_module.read(cache=came_along)
-    store.ingest(settings, [accuracy(settings.runs, MINE, "copa", 0.99)])
+    store.ingest_runs(settings, [accuracy(settings.runs, MINE, "copa", 0.99)])
     app = open_page("overview", came_along)
     assert not app.exception
     assert "99.0%" not in html_of(app) and f"</span>{MINE}" not in html_of(app)
@@ -122,8 +122,8 @@ def test_a_model_that_was_tried_here_stays_out_until_it_is_ticked(open_page, cam
 
 def test_a_checkpoint_is_no_model_of_its_own(open_page, came_along):
     settings = settings_module.read(cache=came_along)
-    store.ingest(settings, [accuracy(settings.runs, f"{PYTHIA}@step512", "copa", 0.99)])
-    store.ingest(settings, [accuracy(settings.runs, PYTHIA, "copa", 0.95)])
+    store.ingest_runs(settings, [accuracy(settings.runs, f"{PYTHIA}@step512", "copa", 0.99)])
+    store.ingest_runs(settings, [accuracy(settings.runs, PYTHIA, "copa", 0.95)])
     app = open_page("overview", came_along, also=PYTHIA)
     assert not app.exception
     assert "95.0%" in html_of(app) and "99.0%" not in html_of(app)
@@ -132,7 +132,7 @@ def test_a_checkpoint_is_no_model_of_its_own(open_page, came_along):
 def test_where_nothing_but_tried_models_has_a_run_they_are_shown(open_page, tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_PRECOMPUTED", "none")
     settings = settings_module.read(cache=tmp_path / "cache")
-    store.ingest(settings, [accuracy(settings.runs, MINE, "copa", 0.75)])
+    store.ingest_runs(settings, [accuracy(settings.runs, MINE, "copa", 0.75)])
     app = open_page("overview", tmp_path / "cache")
     assert "My Model (someone) prefers the right option in 75.0% of COPA." in html_of(app)
     assert len(app.get("plotly_chart")) == 1

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from explorer import settings as settings_module
 from explorer.records import Instance, Request, RunSpec, Score
 from explorer.results import precomputed
-from explorer.results.precomputed_plan import plan
+from explorer.results.precomputed_plan import planned_runs
 from explorer.rows.builders import finding_row, instance_row, measure_row, score_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
@@ -88,7 +88,7 @@ def fresh(finished, tmp_path, monkeypatch) -> Path:
     """An empty cache, beside a file with a real run on the starter pairs and two invented ones on COPA."""
     cache, run_id = finished
     own = RunFolder.find(settings_module.read(cache=cache).runs, run_id)
-    precomputed.pack([own, *copa_runs(tmp_path / "runs")], tmp_path / "packed.duckdb")
+    precomputed.pack_runs([own, *copa_runs(tmp_path / "runs")], tmp_path / "packed.duckdb")
     monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
     return tmp_path / "cache"
 
@@ -121,7 +121,7 @@ def test_the_numbers_behind_the_figures_name_what_was_not_computed(fresh, monkey
 
 
 def test_every_planned_study_has_its_sentence():
-    assert {planned.study for planned in plan()} <= set(headlines.HEADLINES)
+    assert {planned.study for planned in planned_runs()} <= set(headlines.HEADLINES)
 
 
 def test_without_the_texts_the_numbers_show_and_a_button_fetches_them(open_page, fresh):

@@ -33,11 +33,11 @@ def test_over_an_empty_cache_nothing_is_loaded(tmp_path):
 
 
 def test_words_are_read_where_wordnet_is_here(tmp_path, monkeypatch, shared_settings):
-    from explorer.variants.wordnet import find
+    from explorer.variants.wordnet import find_wordnet
 
     place = tmp_path / "cache" / "nltk_data" / "corpora"
     place.mkdir(parents=True)
-    (place / "wordnet").symlink_to(find(shared_settings))
+    (place / "wordnet").symlink_to(find_wordnet(shared_settings))
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
     assert preloading.load() == []
     read = words.read_words(resources.instances(preloading.FIRST).instances[0], ())

@@ -51,7 +51,7 @@ def pythia(tmp_path):
         folder.write_findings([finding_row(ACCURACY, "overall", estimate)])
         folder.write_progress(status="complete", total=0)
         folders.append(folder)
-    store.ingest(settings, folders)
+    store.ingest_runs(settings, folders)
     return settings.cache
 
 

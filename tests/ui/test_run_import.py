@@ -26,7 +26,7 @@ def test_a_log_with_its_results_and_a_zip_become_runs_beside_a_file_that_is_none
     (results,) = LOGS.glob("results_*.json")
     elsewhere = settings_module.read(cache=tmp_path / "elsewhere")
     packed = io.BytesIO()
-    archive.pack(import_log(logs.read(other), Resources(elsewhere)).folder, packed, elsewhere)
+    archive.pack_archive(import_log(logs.read(other), Resources(elsewhere)).folder, packed, elsewhere)
     cache = tmp_path / "cache"
     app = open_page("runs", cache, view="From elsewhere")
     files = [(path.name, path.read_bytes(), "application/json") for path in (samples, results)]

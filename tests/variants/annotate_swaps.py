@@ -68,7 +68,7 @@ def main() -> None:
     from explorer.resources import Resources
     from explorer.variants import tools
 
-    kit = tools.build(Resources(settings.read()))
+    kit = tools.build_tools(Resources(settings.read()))
     kept = ("verdict", "reason", "by")
     given = {key(row): {name: row[name] for name in kept if name in row} for row in read(ANNOTATIONS)}
     rows = [{**row, **given.get(key(row), {"verdict": "", "reason": ""})} for row in swaps(kit)]

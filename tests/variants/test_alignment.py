@@ -7,11 +7,13 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=8)
 
 
 def test_words_in_each_others_place():
-    assert list(alignment.replaced(["this", "store", "sells", "fish"], ["these", "store", "sell", "fish"])) == [
+    assert list(
+        alignment.replaced_positions(["this", "store", "sells", "fish"], ["these", "store", "sell", "fish"])
+    ) == [
         (0, 0),
         (2, 2),
     ]
-    assert list(alignment.shared(["this", "store"], ["that", "store"])) == [(1, 1)]
+    assert list(alignment.shared_positions(["this", "store"], ["that", "store"])) == [(1, 1)]
 
 
 def test_the_same_swap_on_both_sides_keeps_the_difference():

@@ -13,10 +13,10 @@ unidentified man;a uniform"""
 @pytest.mark.parametrize("phrase", [" ".join(phrase.split()) for phrase in RIGHT.split(";")])
 def test_article_follows_the_sound(phrase):
     article, word = phrase.split(" ", 1)
-    assert articles.indefinite(word) == article
+    assert articles.indefinite_article(word) == article
 
 
 def test_article_keeps_its_case():
-    assert articles.mend("A", "apple") == "An"
-    assert articles.mend("an", "pear") == "a"
-    assert articles.mend("AN", "PEAR") == "A"
+    assert articles.mend_article("A", "apple") == "An"
+    assert articles.mend_article("an", "pear") == "a"
+    assert articles.mend_article("AN", "PEAR") == "A"

@@ -8,7 +8,7 @@ from explorer.variants.context_pools import (
     CONDITIONS,
     PAPER_SUITES_INFERRED,
     SYNTAXGYM_ACCEPTABLE,
-    candidates,
+    candidate_sentences,
     make_pools,
 )
 
@@ -43,7 +43,7 @@ def test_the_gold_option_is_the_acceptable_one_wherever_it_stands():
 
 def test_what_each_condition_draws_from():
     pools = make_pools(PAIRS, ["It rained."])
-    drawn = {condition: texts(candidates(pools, "agreement", condition)) for condition in CONDITIONS}
+    drawn = {condition: texts(candidate_sentences(pools, "agreement", condition)) for condition in CONDITIONS}
     assert drawn == {
         "matched_acceptable": ["The owls hoot.", "The owl hoots."],
         "matched_unacceptable": ["The owls hoots.", "The owl hoot."],
@@ -51,10 +51,10 @@ def test_what_each_condition_draws_from():
         "mismatched_unacceptable": ["The owls by the barn hoots.", "Left he."],
         "unrelated": ["It rained."],
     }
-    other = candidates(pools, "agreement", "mismatched_acceptable", other_phenomenon=True)
+    other = candidate_sentences(pools, "agreement", "mismatched_acceptable", other_phenomenon=True)
     assert texts(other) == ["He left."]
     with pytest.raises(UsageError, match="no condition"):
-        candidates(pools, "agreement", "matched")
+        candidate_sentences(pools, "agreement", "matched")
 
 
 def test_the_order_of_the_instances_does_not_matter():
@@ -76,7 +76,7 @@ def test_syntaxgym_conditions_are_sorted_by_the_table():
     assert texts(pools.acceptable["number_src"]) == ["The owl hoots."]
     assert texts(pools.unacceptable["number_src"]) == ["The owl hoot."]
     assert len(pools.acceptable["mvrr"]) == 2
-    assert candidates(pools, "mvrr", "matched_unacceptable") == ()
+    assert candidate_sentences(pools, "mvrr", "matched_unacceptable") == ()
 
 
 def test_other_instances_are_refused_by_name():

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from explorer.errors import BenchmarkError
 from explorer.records import Instance
 from explorer.variants.context_pools import CONDITIONS, Sentence, make_pools
-from explorer.variants.contexts import fold, make_contexts, read_context, rebuild, sample_sentences, suite_context
+from explorer.variants.contexts import (
+    fold_text,
+    make_contexts,
+    read_context,
+    rebuild_text,
+    sample_sentences,
+    suite_context,
+)
 from explorer.variants.prefix_edits import PREFIX_EDITS, edit_sentence
-from explorer.variants.running_text import TokenCounter, join
+from explorer.variants.running_text import TokenCounter, join_sentences
 
 
 def encode(text):
@@ -47,22 +54,22 @@ def test_a_checkpoint_is_the_longest_join_of_whole_sentences_within_its_length(i
         edited = [edit_sentence(edit, one.text, key=f"{seed}|{one.id}", common=POOLS.common) for one in chosen]
         assert [checkpoint.length for checkpoint in context.checkpoints] == list(LENGTHS)
         for checkpoint in context.checkpoints:
-            text = join(edited[: checkpoint.sentences])
-            assert rebuild(context, POOLS, checkpoint.sentences) == text
-            assert encode(text) == encode(rebuild(context, POOLS))[: checkpoint.tokens]
+            text = join_sentences(edited[: checkpoint.sentences])
+            assert rebuild_text(context, POOLS, checkpoint.sentences) == text
+            assert encode(text) == encode(rebuild_text(context, POOLS))[: checkpoint.tokens]
             assert len(encode(text)) == checkpoint.tokens <= checkpoint.length
             if checkpoint.sentences < len(edited):
-                assert len(encode(join(edited[: checkpoint.sentences + 1]))) > checkpoint.length
-        assert rebuild(context, POOLS) == join(edited)
+                assert len(encode(join_sentences(edited[: checkpoint.sentences + 1]))) > checkpoint.length
+        assert rebuild_text(context, POOLS) == join_sentences(edited)
 
 
 @settings(deadline=None)
 @given(st.sampled_from(PAIRS), st.integers(0, 3), st.integers(0, 3))
 def test_a_context_holds_no_text_twice_and_never_the_items_own(item, seed, chains):
     for context in contexts([item], seed=seed, chains=chains, lengths=(200,) if chains != 1 else (0,)):
-        used = [fold(POOLS.by_id[name].text) for name in context.ids]
+        used = [fold_text(POOLS.by_id[name].text) for name in context.ids]
         assert len(set(used)) == len(used)
-        assert not set(used) & set(map(fold, item.options))
+        assert not set(used) & set(map(fold_text, item.options))
 
 
 def test_each_condition_draws_from_its_own_sentences():
@@ -115,7 +122,7 @@ def test_a_suite_without_unacceptable_sentences_has_length_0_only():
     pools = dataclasses.replace(POOLS, unacceptable={})
     (found,) = contexts([PAIRS[0]], pools, conditions=("matched_unacceptable",))
     assert [(one.length, one.tokens) for one in found.checkpoints] == [(0, 0)] and found.ids == ()
-    assert "exhausted after 0 sentences" in found.reason and rebuild(found, pools) == ""
+    assert "exhausted after 0 sentences" in found.reason and rebuild_text(found, pools) == ""
 
 
 def test_lengths_beyond_the_window_are_missing_with_the_reason():
@@ -140,19 +147,19 @@ def test_a_stored_context_comes_back_and_gives_its_text():
     for context in contexts([PAIRS[7]], edit="quotation"):
         stored = json.loads(json.dumps(dataclasses.asdict(context)))
         assert read_context(stored) == context
-        assert rebuild(read_context(stored), POOLS) == rebuild(context, POOLS)
+        assert rebuild_text(read_context(stored), POOLS) == rebuild_text(context, POOLS)
 
 
 def test_a_stored_context_without_its_data_says_what_is_missing():
     (context,) = contexts([PAIRS[0]], conditions=("unrelated",))
     with pytest.raises(BenchmarkError, match="not in the pools"):
-        rebuild(context, make_pools(PAIRS))
+        rebuild_text(context, make_pools(PAIRS))
 
 
 def test_ten_sentences_of_one_other_suite():
     found = suite_context(PAIRS[0], POOLS, TokenCounter(encode), "beech")
     assert (len(found.ids), found.condition, found.reason) == (10, "suite:beech", "")
-    assert found.checkpoints[0].tokens == len(encode(rebuild(found, POOLS))) == 60
+    assert found.checkpoints[0].tokens == len(encode(rebuild_text(found, POOLS))) == 60
     own = suite_context(PAIRS[0], POOLS, TokenCounter(encode), "ash", sentences=40)
     assert len(own.ids) == 29 and "only 29" in own.reason
 

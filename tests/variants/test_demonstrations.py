@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.errors import UsageError
 from explorer.records import Instance
-from explorer.variants.demonstrations import Pieces, cut, on_one_line, orders, sample_items
+from explorer.variants.demonstrations import Pieces, cut_in_two, on_one_line, sample_items, sample_orders
 
 LABELS = ("red", "green", "blue")
 
@@ -76,7 +76,7 @@ def test_orders_hold_the_same_demonstrations_and_stay_balanced(seed, count):
     shots = sample_items(
         texts({"red": 40, "green": 40, "blue": 40}), instances=10, demonstrations=50, seed=seed
     ).demonstrations
-    found = orders(shots, count, seed)
+    found = sample_orders(shots, count, seed)
     assert len(found) == count and found[0] == shots
     for order in found:
         assert sorted(one.instance.id for one in order) == sorted(one.instance.id for one in shots)
@@ -129,7 +129,7 @@ def test_two_texts_of_two_labels_are_test_items_without_demonstrations():
     assert len(found.instances) + len(found.demonstrations) == 2
     assert found.instances
     assert any("demonstrations" in remark for remark in found.remarks)
-    assert orders(found.demonstrations, 3) == [found.demonstrations] * 3
+    assert sample_orders(found.demonstrations, 3) == [found.demonstrations] * 3
 
 
 def test_one_label_is_not_enough():
@@ -140,7 +140,7 @@ def test_one_label_is_not_enough():
 @given(st.lists(st.text("abcé", min_size=1, max_size=6), min_size=2, max_size=60), st.integers(0, 9))
 def test_a_text_is_cut_at_60_to_80_percent_of_its_blanks(words, seed):
     text = " ".join(words)
-    found = cut(labelled(1, "red", text), seed)
+    found = cut_in_two(labelled(1, "red", text), seed)
     assert isinstance(found, Pieces)
     assert f"{found.first} {found.second}" == text
     assert found.first.count(" ") == found.blank - 1
@@ -154,12 +154,12 @@ def test_a_text_is_cut_at_60_to_80_percent_of_its_blanks(words, seed):
 
 def test_texts_are_cut_at_different_shares():
     text = " ".join(map(str, range(101)))
-    shares = {cut(labelled(number, "red", text)).blank for number in range(40)}
+    shares = {cut_in_two(labelled(number, "red", text)).blank for number in range(40)}
     assert len(shares) > 10 and min(shares) >= 60 and max(shares) <= 80
 
 
 def test_the_sentences_of_a_pair_are_its_pieces():
-    found = cut(labelled(1, "red", "One dog\tran.", " It\nran fast. "))
+    found = cut_in_two(labelled(1, "red", "One dog\tran.", " It\nran fast. "))
     assert (found.first, found.second) == ("One dog ran.", "It ran fast.")
     assert on_one_line("a  b\r\nc") == "a  b c"
 

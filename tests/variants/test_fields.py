@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.records import Condition, Instance
-from explorer.variants.fields import Edit, apply, locate, rebuild, running_texts
+from explorer.variants.fields import Edit, apply_edits, locate, rebuild_instance, running_texts
 
 
 def instance(kind, **fields):
@@ -35,12 +35,12 @@ def test_regions_are_joined_as_they_are_read_and_found_again():
 
 def test_edits_change_nothing_but_their_own_place():
     item = instance("choice", context="A dog\n", options=("It  barks.", "It purrs."))
-    made = rebuild(item, [Edit("context", 2, 5, "hound"), Edit("option 1", 3, 8, "hums")], id="new")
+    made = rebuild_instance(item, [Edit("context", 2, 5, "hound"), Edit("option 1", 3, 8, "hums")], id="new")
     assert (made.context, made.options, made.id) == ("A hound\n", ("It  barks.", "It hums."), "new")
 
 
 @given(st.text(max_size=40), st.data())
 def test_text_between_edits_stays_character_for_character(text, data):
     cut = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=2)))
-    made = apply(text, [Edit("context", cut[0], cut[1], "<swap>")])
+    made = apply_edits(text, [Edit("context", cut[0], cut[1], "<swap>")])
     assert made == text[: cut[0]] + "<swap>" + text[cut[1] :]

@@ -33,8 +33,8 @@ def test_forms_of_irregular_and_compound_words(lemma, tag, form):
 
 def test_what_cannot_be_counted_has_no_plural():
     assert inflect.inflect("furniture", "NNS") is None
-    assert inflect.uncountable("cash")
-    assert not inflect.uncountable("information")  # the dictionary knows both uses
+    assert inflect.is_uncountable("cash")
+    assert not inflect.is_uncountable("information")  # the dictionary knows both uses
     assert inflect.countable_only("woman") and not inflect.countable_only("water")
 
 
@@ -55,8 +55,8 @@ def test_a_tag_is_kept_where_it_fits_and_mended_where_only_one_other_does():
 @given(st.sampled_from(["arrest", "go", "lie", "mimic", "put", "travel", "run"]), st.sampled_from(inflect.TAGS["v"]))
 def test_every_form_is_a_form_of_its_lemma(lemma, tag):
     form = inflect.inflect(lemma, tag)
-    assert form in inflect.forms(lemma, tag)
-    assert lemma in inflect.lemmas(form, "v")
+    assert form in inflect.spellings_of(lemma, tag)
+    assert lemma in inflect.lemmas_of(form, "v")
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,6 @@ def test_case_follows_the_replaced_word(source, made):
 
 
 def test_irregular_forms_lead_back_to_their_lemmas():
-    verbs, nouns = dict(inflect.irregulars("VERB")), dict(inflect.irregulars("NOUN"))
+    verbs, nouns = dict(inflect.irregular_forms("VERB")), dict(inflect.irregular_forms("NOUN"))
     assert verbs["went"] == "go" and verbs["begun"] == "begin" and nouns["women"] == "woman"
     assert "walked" not in verbs and "dogs" not in nouns and "cities" not in nouns

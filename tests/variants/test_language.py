@@ -9,7 +9,7 @@ from explorer.errors import BenchmarkError
 from explorer.records import Instance
 from explorer.variants import by_hand
 from explorer.variants.fields import running_texts
-from explorer.variants.language import judge, refusal
+from explorer.variants.language import judge_language, why_refused
 from explorer.variants.perturb import perturb_instance, perturb_texts
 
 OTHERS = {
@@ -63,23 +63,23 @@ ENGLISH = [
     ("language", "sentence"), [(name, one) for name, found in OTHERS.items() for one in found], ids=lambda one: one
 )
 def test_another_language_is_refused_in_a_sentence(language, sentence):
-    refusal = judge([sentence]).refusal
+    refusal = judge_language([sentence]).refusal
     assert refusal.startswith(("This text is not English: ", "This text may not be English: "))
     assert refusal.endswith("Words are tagged and swapped in English only.")
 
 
 @pytest.mark.parametrize("sentence", ENGLISH)
 def test_english_is_not_refused(sentence):
-    assert judge([sentence]).refusal == ""
+    assert judge_language([sentence]).refusal == ""
 
 
 def test_a_script_and_the_words_of_a_language_are_named():
-    assert "Cyrillic" in judge(OTHERS["Russian"]).why
-    assert judge(["Der Mann hat einen Hund."]).why == "“der”, “einen” as in German"
+    assert "Cyrillic" in judge_language(OTHERS["Russian"]).why
+    assert judge_language(["Der Mann hat einen Hund."]).why == "“der”, “einen” as in German"
 
 
 def test_what_cannot_be_told_is_said_so():
-    verdict = judge(["Paul aime Marie."])
+    verdict = judge_language(["Paul aime Marie."])
     assert verdict.english is None and "may not be English" in verdict.refusal
 
 
@@ -105,9 +105,9 @@ def test_a_pair_in_another_language_is_rejected_with_the_reason(tools):
 
 def test_the_lab_reads_another_language_without_words(tools):
     text = Instance("text/own/1", "", "", "", "text", "text", context="Der Mann hat einen Hund.")
-    reading = by_hand.read(text, tools)
+    reading = by_hand.read_instance(text, tools)
     assert reading.refused and by_hand.words_of(reading, tools) == {}
-    shown = by_hand.shown_words(reading, by_hand.swap(reading, {}))
+    shown = by_hand.shown_words(reading, by_hand.swap_words(reading, {}))
     assert [(running.text, words) for running, words in shown] == [("Der Mann hat einen Hund.", [])]
 
 
@@ -134,7 +134,7 @@ def test_published_english_is_not_refused(data_folder, name, most):
         found = benchmarks.load(name, settings.read(data=data_folder)).instances
     except BenchmarkError as error:
         pytest.skip(str(error))
-    refused = [one.id for one in found if judge(text.text for text in running_texts(one)).refusal]
+    refused = [one.id for one in found if judge_language(text.text for text in running_texts(one)).refusal]
     assert len(refused) <= most, refused[:10]
 
 
@@ -142,9 +142,12 @@ def test_an_instance_in_a_declared_language_is_refused_whatever_it_looks_like():
     looks_english = Instance(
         "a", "own", "all", "g", "text", "text", context="The man saw a dog.", extra={"language": "nl"}
     )
-    assert refusal(looks_english) == "The language of this text is Dutch. Words are tagged and swapped in English only."
-    looks_german = Instance("a", "own", "all", "g", "text", "text", context="Er hat Hunger.", extra={"language": "en"})
-    assert refusal(looks_german) == ""
-    assert "may not be English" in refusal(dataclasses.replace(looks_german, extra={})) or "is not English" in refusal(
-        dataclasses.replace(looks_german, extra={})
+    assert (
+        why_refused(looks_english)
+        == "The language of this text is Dutch. Words are tagged and swapped in English only."
     )
+    looks_german = Instance("a", "own", "all", "g", "text", "text", context="Er hat Hunger.", extra={"language": "en"})
+    assert why_refused(looks_german) == ""
+    assert "may not be English" in why_refused(
+        dataclasses.replace(looks_german, extra={})
+    ) or "is not English" in why_refused(dataclasses.replace(looks_german, extra={}))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.variants import neighbors
-from explorer.variants.neighbors import WORD, Source, fits, sample_words
+from explorer.variants.neighbors import WORD, Source, is_another_word, sample_words
 
 
 class Colors:
@@ -29,7 +29,7 @@ class Colors:
 
 
 def made(text, count=10, key="x/g/0", seed=0):
-    return neighbors.neighbors([Source(text, key)], Colors(), count=count, seed=seed)[0]
+    return neighbors.make_neighbors([Source(text, key)], Colors(), count=count, seed=seed)[0]
 
 
 def test_each_neighbour_differs_in_one_word_and_none_is_there_twice():
@@ -53,7 +53,11 @@ def test_every_word_is_replaced_once_before_one_is_replaced_again():
 def test_another_form_of_the_word_is_no_neighbour_and_case_is_kept():
     found = [one for one in made("Cat") if one.original == "Cat"]
     assert [one.substitute for one in found] == ["Red", "Blue", "Green"]  # not Cats
-    assert not fits("arrested", "arresting") and not fits("Word", "word") and fits("arrested", "detained")
+    assert (
+        not is_another_word("arrested", "arresting")
+        and not is_another_word("Word", "word")
+        and is_another_word("arrested", "detained")
+    )
 
 
 def test_options_are_changed_at_the_words_they_share():
@@ -66,7 +70,7 @@ def test_options_are_changed_at_the_words_they_share():
 def test_a_text_without_words_has_no_neighbors_and_all_gaps_go_in_one_call():
     proposer = Colors()
     sources = [Source(text, "x/g/0") for text in ("a \ud800 dog", "1 + 1 = 2", "A dog", "A dog")]
-    found = neighbors.neighbors(sources, proposer)
+    found = neighbors.make_neighbors(sources, proposer)
     assert proposer.calls == 1
     assert [len(one) for one in found[:2]] == [0, 0]
     assert found[2] == found[3] and len(found[2]) > 0

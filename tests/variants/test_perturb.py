@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from explorer.errors import UsageError
 from explorer.records import Condition, Instance
-from explorer.variants.fields import Edit, apply
+from explorer.variants.fields import Edit, apply_edits
 from explorer.variants.perturb import perturb_instance, perturb_instances, perturb_texts
 
 
@@ -40,7 +40,7 @@ def test_everything_between_the_swaps_stays(tools):
     made = one(text, tools)
     assert made.text == "  “Physicians”,\the  said —\n\nthe kid's\u00a0STORES;  café…"
     swaps = [Edit("context", swap.start, swap.end, swap.substitute) for swap in made.swaps]
-    assert apply(text, swaps) == made.text
+    assert apply_edits(text, swaps) == made.text
 
 
 def test_be_have_do_modals_names_and_hyphenated_words_stay(tools):
@@ -227,7 +227,7 @@ def test_a_text_is_its_swaps_articles_and_possessives_and_nothing_else(tools, wo
     made = one(text, tools)
     for swap in made.swaps:
         assert text[swap.start : swap.end] == swap.original
-    keep = apply(text, [Edit("context", swap.start, swap.end, swap.substitute) for swap in made.swaps]).split(" ")
+    keep = apply_edits(text, [Edit("context", swap.start, swap.end, swap.substitute) for swap in made.swaps]).split(" ")
     new = made.text.split(" ")
     assert len(keep) == len(new)
     mended = {"a", "an"}, ("'s", "'")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def kit(shared_settings):
-    return tools.build(Resources(shared_settings))
+    return tools.build_tools(Resources(shared_settings))
 
 
 @functools.cache

@@ -5,7 +5,7 @@ import pytest
 from explorer.resources import Resources
 from explorer.variants import synonyms, tools
 from explorer.variants.perturb import perturb_texts
-from explorer.variants.senses import doubt
+from explorer.variants.senses import why_doubted
 from explorer.variants.targets import find_targets
 
 pytestmark = pytest.mark.slow
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def kit(shared_settings):
-    return tools.build(Resources(shared_settings))
+    return tools.build_tools(Resources(shared_settings))
 
 
 def swapped(kit, *sentences):
@@ -133,7 +133,7 @@ def test_the_plural_of_a_substitute_must_not_mean_something_else(kit, wordnet):
     text = "She closed her eyes."  # optics are no eyes
     (tokens,) = kit.tagger.tag([text])
     target = next(target for target in find_targets(tokens, text, wordnet)[0] if target.form == "eyes")
-    reasons = {one.lemma: one.reason for one in synonyms.candidates(target, target.senses[0])}
+    reasons = {one.lemma: one.reason for one in synonyms.candidates_for(target, target.senses[0])}
     assert reasons["optic"] == "its plural means something else"
 
 
@@ -147,9 +147,9 @@ def test_a_person_needs_and_a_task_involves(kit, wordnet):
 def test_a_close_second_and_a_rare_meaning_are_doubted(wordnet):
     senses = wordnet.senses("spirit", "n")
     ahead = [0.5, 0.47] + [0.0] * (len(senses) - 2)
-    assert not doubt(senses[:2], ahead[:2], "blend")  # the most frequent of a few senses needs no lead
-    assert doubt(senses * 2, ahead + ahead, "blend")  # of many it does
+    assert not why_doubted(senses[:2], ahead[:2], "blend")  # the most frequent of a few senses needs no lead
+    assert why_doubted(senses * 2, ahead + ahead, "blend")  # of many it does
     second = [0.47, 0.5] + [0.0] * (len(senses) - 2)
-    assert "another sense" in doubt(senses, second, "blend")
-    assert not doubt(senses, [0.3, 0.5] + [0.0] * (len(senses) - 2), "blend")
-    assert "hardly ever" in doubt(senses, [0.0] * (len(senses) - 1) + [1.0], "blend")
+    assert "another sense" in why_doubted(senses, second, "blend")
+    assert not why_doubted(senses, [0.3, 0.5] + [0.0] * (len(senses) - 2), "blend")
+    assert "hardly ever" in why_doubted(senses, [0.0] * (len(senses) - 1) + [1.0], "blend")

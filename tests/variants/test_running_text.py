@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from explorer.variants.running_text import TokenCounter, join, target
+from explorer.variants.running_text import TokenCounter, as_target, join_sentences
 
 SENTENCES = [
     "The gardeners who know Mara water the roses.",
@@ -72,11 +72,11 @@ ENCODERS = {
 
 
 def test_a_sentence_gets_a_full_stop_unless_it_ends_in_a_mark_or_a_mark_and_a_quote():
-    assert join(["One", "Two.", " Three? ", 'He said "four."', "”Five”", "Six!’"]) == (
+    assert join_sentences(["One", "Two.", " Three? ", 'He said "four."', "”Five”", "Six!’"]) == (
         'One. Two. Three? He said "four." ”Five”. Six!’'
     )
-    assert join([]) == ""
-    assert target("Seven. ") == " Seven."
+    assert join_sentences([]) == ""
+    assert as_target("Seven. ") == " Seven."
 
 
 @pytest.mark.parametrize("name", ENCODERS)
@@ -85,7 +85,7 @@ def test_a_sentence_gets_a_full_stop_unless_it_ends_in_a_mark_or_a_mark_and_a_qu
 def test_counts_equal_those_of_the_joined_text_whatever_the_tokenizer(name, sentences, top):
     encode = ENCODERS[name]
     growth = TokenCounter(encode).grow_all([(lambda: iter(sentences), top)])[0]
-    brute = [len(encode(join(sentences[: k + 1]))) for k in range(len(sentences))]
+    brute = [len(encode(join_sentences(sentences[: k + 1]))) for k in range(len(sentences))]
     over = next((k for k, total in enumerate(brute) if total > top), None)
     assert list(growth.tokens) == (brute if over is None else brute[: over + 1])
     assert growth.exhausted == (over is None)
@@ -101,7 +101,7 @@ def test_the_growing_text_is_not_encoded_again_for_every_sentence(name):
 
     sentences = [SENTENCES[n % len(SENTENCES)] for n in range(60)]
     TokenCounter(encode).grow_all([(lambda: iter(sentences), 10_000)])
-    assert sum(asked) < 3 * len(join(sentences))
+    assert sum(asked) < 3 * len(join_sentences(sentences))
 
 
 def test_the_count_of_chosen_sentences():

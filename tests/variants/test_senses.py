@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from explorer.variants.gloss_store import VectorStore
-from explorer.variants.senses import Occurrence, choose
+from explorer.variants.senses import Occurrence, best_sense
 from explorer.variants.senses_blend import BlendSense
 from explorer.variants.senses_first import FirstSense
-from explorer.variants.senses_gloss import GlossSense, gloss
+from explorer.variants.senses_gloss import GlossSense, gloss_of
 from explorer.variants.senses_lesk import Lesk
 
 
@@ -33,14 +33,14 @@ def occurrence(lexicon, sentence="The police arrested him.", word="arrested", le
 
 
 def test_ties_go_to_the_lower_sense_and_unknown_scores_lose():
-    assert choose([0.5, 0.5]) == 0
-    assert choose([0.1231, 0.1234]) == 0  # equal to three decimals
-    assert choose([math.nan, -2.0]) == 1
-    assert choose([math.nan, math.nan]) == 0
+    assert best_sense([0.5, 0.5]) == 0
+    assert best_sense([0.1231, 0.1234]) == 0  # equal to three decimals
+    assert best_sense([math.nan, -2.0]) == 1
+    assert best_sense([math.nan, math.nan]) == 0
 
 
 def test_first_sense_is_the_first(lexicon):
-    assert [choose(scores) for scores in FirstSense().score([occurrence(lexicon)])] == [0]
+    assert [best_sense(scores) for scores in FirstSense().score([occurrence(lexicon)])] == [0]
 
 
 def test_lesk_counts_shared_stems_without_the_word_itself(lexicon):
@@ -53,7 +53,7 @@ def test_gloss_score_is_cosine_plus_prior(lexicon, tmp_path):
     encoder = LetterEncoder()
     one = occurrence(lexicon)
     (scores,) = GlossSense(encoder, VectorStore(encoder, tmp_path)).score([one])
-    here, *there = encoder.encode([one.sentence, *(gloss(sense) for sense in one.senses)])
+    here, *there = encoder.encode([one.sentence, *(gloss_of(sense) for sense in one.senses)])
     # counts 10 and 10 (the small lexicon), half a count added: each has log share log(1/2)
     assert scores == pytest.approx([float(here @ vector) + 0.05 * math.log(0.5) for vector in there], abs=1e-6)
 

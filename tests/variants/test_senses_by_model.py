@@ -5,7 +5,7 @@ import pytest
 from explorer.errors import UsageError
 from explorer.records import Generation, Score
 from explorer.variants import tools
-from explorer.variants.senses import METHODS, Occurrence, choose
+from explorer.variants.senses import METHODS, Occurrence, best_sense
 from explorer.variants.senses_chat import ChatSense
 from explorer.variants.senses_lm import ChoiceSense, PmiSense, choice_prompt
 
@@ -52,7 +52,7 @@ def test_pmi_subtracts_what_a_definition_gets_anywhere(occurrence):
     # "take into custody": 3 words of the sentence against none without it; "cause to stop": "to" is in "custody"
     assert scores == (3.0, 1.0)
     assert scorer.calls == 2  # all definitions of all words at once, with the sentence and without
-    assert choose(scores) == 0
+    assert best_sense(scores) == 0
 
 
 def test_the_multiple_choice_prompt_numbers_the_definitions(occurrence):
@@ -74,7 +74,7 @@ def test_a_number_is_an_answer(occurrence, text, scores):
 @pytest.mark.parametrize("text", ["", "3", "0", "1 or 2", "the first", "option 1"])
 def test_anything_else_is_no_answer(occurrence, text):
     (scores,) = ChatSense(Answers(text)).score([occurrence])
-    assert all(math.isnan(score) for score in scores) and choose(scores) == 0
+    assert all(math.isnan(score) for score in scores) and best_sense(scores) == 0
 
 
 def test_every_method_can_be_built(lexicon, tagger, settings):
@@ -96,9 +96,9 @@ def test_every_method_can_be_built(lexicon, tagger, settings):
 
     Resources.settings = settings
     for method in METHODS:
-        assert tools.build(Resources(), method, model="some").senses.name == method
-    assert tools.build(Resources()).senses.name == tools.DEFAULT
+        assert tools.build_tools(Resources(), method, model="some").senses.name == method
+    assert tools.build_tools(Resources()).senses.name == tools.DEFAULT
     with pytest.raises(UsageError, match="--model"):
-        tools.build(Resources(), "lm")
+        tools.build_tools(Resources(), "lm")
     with pytest.raises(UsageError, match="no sense method 'best'"):
-        tools.build(Resources(), "best")
+        tools.build_tools(Resources(), "best")

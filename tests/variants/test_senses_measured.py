@@ -8,7 +8,7 @@ import pytest
 
 from explorer.resources import Resources
 from explorer.variants import tools
-from explorer.variants.senses import Occurrence, choose
+from explorer.variants.senses import Occurrence, best_sense
 from explorer.variants.targets import find_targets
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data" / "senses.jsonl").read_text("utf-8").splitlines()]
@@ -27,8 +27,8 @@ def test_the_default_is_the_best_offline_method(shared_settings, wordnet, tagger
     resources = Resources(shared_settings)
 
     def accuracy(method, asked):
-        scores = tools.build(resources, method).senses.score(asked)
-        found = [one.senses[choose(row)].synset for one, row in zip(asked, scores, strict=True)]
+        scores = tools.build_tools(resources, method).senses.score(asked)
+        found = [one.senses[best_sense(row)].synset for one, row in zip(asked, scores, strict=True)]
         return sum(synset == row["synset"] for synset, row in zip(found, ROWS, strict=True)) / len(ROWS)
 
     measured = {method: accuracy(method, occurrences) for method in ("first", "lesk", "gloss", "blend")}

@@ -24,7 +24,7 @@ def annotations() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def kit(shared_settings):
-    return tools.build(Resources(shared_settings))
+    return tools.build_tools(Resources(shared_settings))
 
 
 def test_every_swap_is_judged_and_at_least_95_in_100_are_grammatical(annotations, kit):

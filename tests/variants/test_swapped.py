@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from explorer.records import Condition, Instance
-from explorer.variants.fields import parts
-from explorer.variants.swapped import swapped
+from explorer.variants.fields import field_texts
+from explorer.variants.swapped import swapped_instance
 
 
 def swap(part: str, text: str, word: str, substitute: str) -> dict:
@@ -19,7 +19,7 @@ def pair(good: str, bad: str) -> Instance:
 def test_each_option_gets_its_own_words():
     old = pair("The cat sleeps.", "The cats sleep.")
     swaps = [swap("option 0", old.options[0], "cat", "feline"), swap("option 1", old.options[1], "cats", "felines")]
-    assert swapped(old, swaps).options == ("The feline sleeps.", "The felines sleep.")
+    assert swapped_instance(old, swaps).options == ("The feline sleeps.", "The felines sleep.")
 
 
 def test_the_article_before_a_word_is_mended_also_through_a_quotation_mark():
@@ -29,18 +29,18 @@ def test_the_article_before_a_word_is_mended_also_through_a_quotation_mark():
         swap("option 1", old.options[1], "apple", "fruit"),
         swap("option 1", old.options[1], "mat", "carpet"),
     ]
-    assert swapped(old, swaps).options == ('An "animal" sat.', "A fruit fell on a carpet.")
+    assert swapped_instance(old, swaps).options == ('An "animal" sat.', "A fruit fell on a carpet.")
 
 
 def test_a_word_that_only_ends_like_an_article_stays():
     old = pair("Satan cat.", "India cat.")
     swaps = [swap(f"option {i}", text, "cat", "animal") for i, text in enumerate(old.options)]
-    assert swapped(old, swaps).options == ("Satan animal.", "India animal.")
+    assert swapped_instance(old, swaps).options == ("Satan animal.", "India animal.")
 
 
 def test_the_text_hash_of_what_is_not_swapped_stays():
     old = Instance("s/a/1", "s", "test", "a", "regions", "regions", conditions=(Condition("x", ("The cat", "sat")),))
-    assert swapped(old, []).text_hash == old.text_hash
-    new = swapped(old, [swap("condition 0 region 0", "The cat", "cat", "dog")])
-    assert parts(new)["condition 0 region 0"] == "The dog"
+    assert swapped_instance(old, []).text_hash == old.text_hash
+    new = swapped_instance(old, [swap("condition 0 region 0", "The cat", "cat", "dog")])
+    assert field_texts(new)["condition 0 region 0"] == "The dog"
     assert new.parent == old.id

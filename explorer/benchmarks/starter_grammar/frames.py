@@ -47,89 +47,97 @@ def read_frames(path: Path) -> list[Frame]:
 def read_names() -> dict[str, list[str]]:
     """First names by slot: @she, @he and @name for either."""
     lines = [line.split() for line in NAMES.read_text(encoding="utf-8").splitlines() if line.startswith("@")]
-    names = {slot: known for slot, *known in lines}
-    return {**names, "@name": [name for known in names.values() for name in known]}
+    names = {slot: first_names for slot, *first_names in lines}
+    return {**names, "@name": [name for first_names in names.values() for name in first_names]}
 
 
-def fill(frame: Frame, count: int, seed: int) -> list[str]:
+def fill_varied(frame: Frame, count: int, seed: int) -> list[str]:
     """`count` different fillings of a frame, chosen so that they share as few fillers as can be; contrasts stay."""
     chance = random.Random(f"{seed}/{frame.key}/{frame.text}")
-    choices = _choices(frame)
+    choices = _filler_choices(frame)
     if math.prod(map(len, choices.values())) > MOST:
         raise ValueError(f"{frame.key} can be filled in more than {MOST} ways. Take some fillers out.")
-    ways = list(itertools.product(*choices.values()))
-    if len(ways) < count and "@" not in frame.text:
-        raise ValueError(f"{frame.key} can be filled in {len(ways)} ways, {count} are wanted. Add fillers.")
-    chance.shuffle(ways)
-    names = {kind: chance.sample(known, len(known)) for kind, known in read_names().items()}
-    return [_write(frame, dict(zip(choices, way, strict=True)), names) for way in _spread(ways, count)]
+    combinations = list(itertools.product(*choices.values()))
+    if len(combinations) < count and "@" not in frame.text:
+        raise ValueError(f"{frame.key} can be filled in {len(combinations)} ways, {count} are wanted. Add fillers.")
+    chance.shuffle(combinations)
+    names = {kind: chance.sample(first_names, len(first_names)) for kind, first_names in read_names().items()}
+    return [
+        _fill_slots(frame, dict(zip(choices, combination, strict=True)), names)
+        for combination in _least_repeating(combinations, count)
+    ]
 
 
 def fill_in_turn(frame: Frame, count: int) -> list[str]:
     """At most `count` fillings of a frame without chance: ways at even steps and names by turns; contrasts stay."""
-    choices = _choices(frame)
-    ways = list(itertools.product(*choices.values()))
-    step = max(1, len(ways) // count)
+    choices = _filler_choices(frame)
+    combinations = list(itertools.product(*choices.values()))
+    step = max(1, len(combinations) // count)
     names = read_names()
-    return [_write(frame, dict(zip(choices, way, strict=True)), names) for way in ways[::step][:count]]
+    return [
+        _fill_slots(frame, dict(zip(choices, combination, strict=True)), names)
+        for combination in combinations[::step][:count]
+    ]
 
 
-def members(filling: str) -> tuple[str, str]:
+def split_contrast(filling: str) -> tuple[str, str]:
     """The acceptable and the unacceptable sentence of a filled frame."""
     return sentence(CONTRAST.sub(r"\1", filling)), sentence(CONTRAST.sub(r"\2", filling))
 
 
-def _choices(frame: Frame) -> dict[str, range]:
+def _filler_choices(frame: Frame) -> dict[str, range]:
     """Every choice of a frame, a group of slots with one number being one choice, with its numbers."""
     sizes: dict[str, int] = {}
-    for place, (group, content) in enumerate(_slots(frame.text)):
+    for position, (group, content) in enumerate(_find_slots(frame.text)):
         if content.startswith("@") or content.isdecimal():
             continue
         size = content.count("|") + 1
-        if sizes.setdefault(group or f"free {place}", size) != size:
+        if sizes.setdefault(group or f"free {position}", size) != size:
             raise ValueError(f"{frame.key}: the slots numbered {group} have different numbers of fillers.")
     return {name: range(size) for name, size in sizes.items()}
 
 
-def _slots(text: str) -> Iterator[tuple[str, str]]:
+def _find_slots(text: str) -> Iterator[tuple[str, str]]:
     for match in SLOT.finditer(text):
         yield match[1] or "", match[2]
 
 
-def _spread(ways: Sequence[tuple[int, ...]], count: int) -> list[tuple[int, ...]]:
+def _least_repeating(combinations: Sequence[tuple[int, ...]], count: int) -> list[tuple[int, ...]]:
     """Greedily the way that repeats the fewest earlier choices; a way is taken twice only when all are used up."""
     used: dict[tuple[int, int], int] = {}
-    left: list[tuple[int, ...]] = []
-    taken = []
+    remaining: list[tuple[int, ...]] = []
+    chosen = []
     for _ in range(count):
-        left = left or list(ways)
-        way = min(left, key=lambda way: sum(used.get(choice, 0) for choice in enumerate(way)))
-        left.remove(way)
-        taken.append(way)
-        for choice in enumerate(way):
+        remaining = remaining or list(combinations)
+        combination = min(
+            remaining, key=lambda combination: sum(used.get(choice, 0) for choice in enumerate(combination))
+        )
+        remaining.remove(combination)
+        chosen.append(combination)
+        for choice in enumerate(combination):
             used[choice] = used.get(choice, 0) + 1
-    return taken
+    return chosen
 
 
-def _write(frame: Frame, way: Mapping[str, int], names: Mapping[str, list[str]]) -> str:
+def _fill_slots(frame: Frame, combination: Mapping[str, int], names: Mapping[str, list[str]]) -> str:
     recalled: dict[str, str] = {}
     present: set[str] = set()
-    place = -1
+    position = -1
 
-    def fill(match: re.Match[str]) -> str:
-        nonlocal place
-        place += 1
+    def fill_slot(match: re.Match[str]) -> str:
+        nonlocal position
+        position += 1
         group, content = match[1] or "", match[2]
         if content.isdecimal():
             return recalled[content]
         if content.startswith("@"):
             text = _pick_name(names[content], present)
         else:
-            text = content.split("|")[way[group or f"free {place}"]]
+            text = content.split("|")[combination[group or f"free {position}"]]
         recalled.setdefault(group, text)
         return text
 
-    return SLOT.sub(fill, frame.text)
+    return SLOT.sub(fill_slot, frame.text)
 
 
 def _pick_name(names: list[str], present: set[str]) -> str:

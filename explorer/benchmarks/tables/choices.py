@@ -18,18 +18,18 @@ from explorer.benchmarks.tables.values import is_empty, is_text, written
 from explorer.errors import UsageError
 
 
-def find_contexts(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
+def find_contexts(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
     columns = numbered_columns(table.names, CONTEXT)
-    whole = given.get("contexts") or find_column("contexts", table.names)
-    if len(columns) < 2 and not (whole and _separates(table, whole) is not None):
+    list_column = given_columns.get("contexts") or find_column("contexts", table.names)
+    if len(columns) < 2 and not (list_column and _option_separator(table, list_column) is not None):
         return None
     if len(option_columns(table.names)) > 1 or not find_column("continuation", table.names, columns):
         return None
-    roles = {"contexts": whole} if whole else {f"context{n}": column for n, column in enumerate(columns, 1)}
+    roles = {"contexts": list_column} if list_column else {f"context{n}": column for n, column in enumerate(columns, 1)}
     return Guess("contexts", roles, "several contexts and one continuation")
 
 
-def _separates(table: Table, column: str) -> str | None:
+def _option_separator(table: Table, column: str) -> str | None:
     """What parts the options in the cells of a column ("" for lists), none where they hold no lists."""
     values = [value for value in table.column(column) if not is_empty(value)]
     separator = options.guess_separator(values)
@@ -42,7 +42,7 @@ def _holds_lists(table: Table, column: str) -> bool:
 
     Other signs in a cell, as "|" or ";", part options only in a column that is called so: they stand in texts, too.
     """
-    separator = _separates(table, column)
+    separator = _option_separator(table, column)
     if separator is None or any(isinstance(value, list) for value in table.column(column)):
         return separator is not None
     values = [value for value in table.column(column) if not is_empty(value)]
@@ -50,14 +50,14 @@ def _holds_lists(table: Table, column: str) -> bool:
     return separator in ("json", "python") and all(isinstance(text, str) for texts in lists for text in texts)
 
 
-def find_choice(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
-    many = option_columns(table.names)
-    numbers = all(is_column_of_numbers(table, column) for column in many)
-    if len(many) > 1 and (not numbers or find_column("gold", table.names, many)):
-        return Guess("choice", {}, f"the options {', '.join(many)}")
-    named = given.get("options") or find_column("options", table.names)
-    if named and _separates(table, named) is not None:
-        return Guess("choice", {"options": named}, f"the list of options in {named}")
+def find_choice(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
+    option_names = option_columns(table.names)
+    numbers = all(is_column_of_numbers(table, column) for column in option_names)
+    if len(option_names) > 1 and (not numbers or find_column("gold", table.names, option_names)):
+        return Guess("choice", {}, f"the options {', '.join(option_names)}")
+    list_column = given_columns.get("options") or find_column("options", table.names)
+    if list_column and _option_separator(table, list_column) is not None:
+        return Guess("choice", {"options": list_column}, f"the list of options in {list_column}")
     lists = [name for name in table.names if _holds_lists(table, name) and not name.endswith((".label", ".labels"))]
     if len(lists) == 1 and find_column("gold", table.names, lists):
         return Guess("choice", {"options": lists[0]}, f"the list of options in {lists[0]}")
@@ -87,7 +87,7 @@ def _headless_choice(table: Table) -> Guess | None:
 _MARKS = re.compile(r"(?:^|(?<=\s))(?:\(([A-Ea-e1-5])\)|([A-Ea-e1-5])\)|([A-E])[.:](?=\s))")
 
 
-def refuse_options_inside(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
+def refuse_options_inside(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
     """UsageError where the options stand inside the question: nothing tells surely where each begins and ends."""
     for name in texts_of(table):
         texts = [value for value in table.column(name) if isinstance(value, str) and value.strip()]

@@ -71,7 +71,7 @@ def decode(data: bytes, name: str, encoding: str = "") -> Decoded:
             return Decoded(data.decode(encoding), encoding)
         except (UnicodeError, LookupError) as error:
             raise BenchmarkError(f"{name} cannot be read as {encoding} ({error}). Name another encoding.") from error
-    for candidate in _proven(data):
+    for candidate in _certain_encodings(data):
         try:
             text = data.decode(candidate)
         except UnicodeError:
@@ -81,21 +81,21 @@ def decode(data: bytes, name: str, encoding: str = "") -> Decoded:
         return Decoded(text, candidate)
     else:
         if data.count(0) <= len(data) // 10:
-            return _rated(data, name)
+            return _most_likely(data, name)
     raise BenchmarkError(f"{name} is no text file, expected CSV, TSV, JSON, JSON Lines or Parquet.")
 
 
-def _proven(data: bytes) -> list[str]:
+def _certain_encodings(data: bytes) -> list[str]:
     """Encodings that would not decode by chance."""
     marked = [encoding for bom, encoding in BOMS if data.startswith(bom)]
     if marked:
         return marked[:1]
     if b"\x1b" in data and data.isascii():
         return []  # the ISO 2022 family is ASCII with escapes
-    return _wide(data) or ["utf-8"]
+    return _wide_encodings(data) or ["utf-8"]
 
 
-def _wide(data: bytes) -> list[str]:
+def _wide_encodings(data: bytes) -> list[str]:
     """UTF-16 without a mark: line ends and blanks leave zero bytes, all on one side."""
     if b"\0" not in data or len(data) % 2:
         return []
@@ -117,7 +117,7 @@ class _Candidate:
     language: str
 
 
-def _rated(data: bytes, name: str) -> Decoded:
+def _most_likely(data: bytes, name: str) -> Decoded:
     # Old encodings give a letter to nearly every byte, so that a wrong one rarely fails: it reads as other letters.
     # One is taken only where it is far ahead of the next that reads differently; of few such letters by still more.
     sample = _sample(data)
@@ -135,8 +135,8 @@ def _rated(data: bytes, name: str) -> Decoded:
         return Decoded(data.decode(best.encoding), best.encoding, f"detected as {best.encoding}{language}{others}")
     likely = [
         candidate
-        for place, candidate in enumerate(candidates)
-        if best and (place < 3 or candidate.score > best.score / 3)
+        for rank, candidate in enumerate(candidates)
+        if best and (rank < 3 or candidate.score > best.score / 3)
     ]
     answers = [Answer(candidate.encoding, repr(_telling_line(candidate.text))) for candidate in likely[:SHOWN]]
     raise Question(
@@ -153,7 +153,7 @@ def _candidates(sample: bytes) -> list[_Candidate]:
     windows = bool(SIGNS.search(sample)) and not LOW.search(IN_PLACE.sub(b"", sample))
     candidates = []
     for guess in chardet.detect_all(sample, ignore_threshold=True, compat_names=False, max_bytes=SAMPLE):
-        encoding = _standard(str(guess["encoding"] or ""))
+        encoding = _standard_name(str(guess["encoding"] or ""))
         if not encoding or NEVER.fullmatch(encoding) or (windows and not re.fullmatch(r"cp125\d|cp\d{3}", encoding)):
             continue
         if windows and not encoding.startswith("cp125"):
@@ -171,7 +171,7 @@ def _candidates(sample: bytes) -> list[_Candidate]:
 
 
 @cache
-def _standard(encoding: str) -> str:
+def _standard_name(encoding: str) -> str:
     """One name for an encoding that has several; Latin-1 and its like as the Windows pages that hold all of them."""
     try:
         encoding = codecs.lookup(encoding).name
@@ -187,14 +187,16 @@ def _by_text(candidates: Iterable[_Candidate]) -> list[_Candidate]:
         groups.setdefault(candidate.text, []).append(candidate)
     best = [
         dataclasses.replace(
-            min(group, key=_usual), score=max(candidate.score for candidate in group), language=group[0].language
+            min(group, key=_rank_of_common),
+            score=max(candidate.score for candidate in group),
+            language=group[0].language,
         )
         for group in groups.values()
     ]
     return sorted(best, key=lambda candidate: -candidate.score)
 
 
-def _usual(candidate: _Candidate) -> int:
+def _rank_of_common(candidate: _Candidate) -> int:
     return COMMON.index(candidate.encoding) if candidate.encoding in COMMON else len(COMMON)
 
 
@@ -223,19 +225,19 @@ def _sample(data: bytes) -> bytes:
 def _telling_line(text: str) -> str:
     """The first line with other letters than ASCII, cut to what a message can show."""
     line = next((line for line in text.splitlines() if not line.isascii()), text)
-    at = next((place for place, sign in enumerate(line) if ord(sign) > 127), 0)
+    at = next((position for position, sign in enumerate(line) if ord(sign) > 127), 0)
     return line[max(0, at - 20) : at + 40].strip()
 
 
 def _oddness(text: str) -> float:
     """The share of characters beyond ASCII that stand as no writer sets them."""
     beyond = odd = 0
-    for place, sign in enumerate(text):
+    for position, sign in enumerate(text):
         if ord(sign) < 128:
             continue
         beyond += 1
-        before = text[place - 1] if place else " "
-        after = text[place + 1] if place + 1 < len(text) else " "
+        before = text[position - 1] if position else " "
+        after = text[position + 1] if position + 1 < len(text) else " "
         odd += _is_odd(before, sign, after)
     return odd / beyond if beyond else 0.0
 

@@ -30,7 +30,7 @@ from explorer.benchmarks.tables import (
 from explorer.benchmarks.tables import (
     rows as table_rows,
 )
-from explorer.benchmarks.tables.names import Release, bare, find_column
+from explorer.benchmarks.tables.names import Release, bare_name, find_column
 from explorer.benchmarks.tables.questions import Answer, Question
 from explorer.benchmarks.tables.reading import RULES, Reading
 from explorer.benchmarks.tables.rows import Table
@@ -43,7 +43,7 @@ MOST_BESIDE = 20  # files beside a table that are looked at for how they count
 LARGEST_BESIDE = 20_000_000  # bytes
 
 
-def guess(
+def guess_reading(
     path: Path,
     *,
     kind: str | None = None,
@@ -62,35 +62,35 @@ def guess(
     language: str = "",
 ) -> Reading:
     """How the file is best read; what is given is kept, the rest guessed, and asked where no rule is sure."""
-    given = dict(columns or {})
+    given_columns = dict(columns or {})
     opened = table_rows.open_file(
-        path, encoding=encoding, delimiter=delimiter, quoting=quoting, header=header, columns=given, labels=labels,
-        split=split,
+        path, encoding=encoding, delimiter=delimiter, quoting=quoting, header=header, columns=given_columns,
+        labels=labels, split=split,
     )  # fmt: skip
-    if not labels and not opened.suites and _lacks_gold(opened.table.names, given) and labels_beside(path):
+    if not labels and not opened.suites and _lacks_gold(opened.table.names, given_columns) and labels_beside(path):
         labels = labels_beside(path)
         opened = table_rows.open_file(
-            path, encoding=encoding, delimiter=delimiter, quoting=quoting, header=header, columns=given, labels=labels,
-            split=split,
+            path, encoding=encoding, delimiter=delimiter, quoting=quoting, header=header, columns=given_columns,
+            labels=labels, split=split,
         )  # fmt: skip
     table, draft = opened.table, opened.reading
     suites.check_formulas(formulas)
-    said = languages.code_of(language)
+    language_code = languages.code_of(language)
     draft = dataclasses.replace(
-        draft, rules=RULES, formulas=tuple(formulas), connectors=tuple(connectors), language=said
+        draft, rules=RULES, formulas=tuple(formulas), connectors=tuple(connectors), language=language_code
     )
     if opened.suites:
         if kind not in (None, "suite"):
             raise UsageError(f"{path.name} is a SyntaxGym suite, which cannot be read as {kind}.")
         return dataclasses.replace(draft, prompt="syntaxgym", why={**draft.why, "kind": "a suite in SyntaxGym's form"})
     if labels:
-        _place_labels(table.names[-1], kind, given)
+        _place_labels(table.names[-1], kind, given_columns)
     if kind is None and first:
         kind = "turns"
-    guessed = kinds.Guess(kind) if kind else kinds.guess_kind(table, path.name, given)
+    guessed = kinds.Guess(kind) if kind else kinds.guess_kind(table, path.name, given_columns)
     if kind in ("judged", "rating", "choice", "contexts", "turns"):
-        guessed = kinds.complete(kind, table, path.name, given)
-    roles = table_roles.assign(guessed.kind, table.names, {**guessed.columns, **given})
+        guessed = kinds.complete_kind(kind, table, path.name, given_columns)
+    roles = table_roles.assign_roles(guessed.kind, table.names, {**guessed.columns, **given_columns})
     if not kind:
         kinds.check_context(guessed.kind, roles, table, path.name)
     if kind != "labelled":  # a class may well be asked of a text with a gap
@@ -98,7 +98,7 @@ def guess(
     why = {**draft.why, **({"kind": guessed.why} if guessed.why else {})}
     reading = dataclasses.replace(draft, kind=guessed.kind, columns=roles, names=table.names, why=why)
     reading = segmentation.with_words(table_languages.with_language(reading, table, path.name), table)
-    return _detailed(
+    return _with_details(
         reading, table, path, guessed.release, gold=gold, first=first, acceptable=acceptable, labels=labels
     )
 
@@ -109,19 +109,22 @@ def labels_beside(path: Path) -> Path | None:
     return next((path.with_name(name) for name in names if path.with_name(name).is_file()), None)
 
 
-def _lacks_gold(names: Sequence[str], given: Mapping[str, str]) -> bool:
-    return not any(find_column(role, names) for role in ("gold", "label", "judged", "rating")) and "gold" not in given
+def _lacks_gold(names: Sequence[str], given_columns: Mapping[str, str]) -> bool:
+    return (
+        not any(find_column(role, names) for role in ("gold", "label", "judged", "rating"))
+        and "gold" not in given_columns
+    )
 
 
-def _place_labels(column: str, kind: str | None, given: dict[str, str]) -> None:
+def _place_labels(column: str, kind: str | None, given_columns: dict[str, str]) -> None:
     """Gives the column from a file of its own to the role that the kind has for it."""
     role = {"labelled": "label", "judged": "judged", "rating": "rating", "cloze": "target"}.get(kind or "", "gold")
-    if not kind and any(role in given for role in ("label", "judged", "rating", "target")):
+    if not kind and any(role in given_columns for role in ("label", "judged", "rating", "target")):
         return
-    given.setdefault(role, column)
+    given_columns.setdefault(role, column)
 
 
-def _detailed(
+def _with_details(
     reading: Reading,
     table: Table,
     path: Path,
@@ -170,22 +173,22 @@ def _with_prompt(reading: Reading, table: Table, path: Path, release: Release | 
     # A column of "cause" and "effect" that was taken for the question is the relation.
     if not relation and roles.get("context") and _is_relation(table.column(roles["context"])):
         relation = roles.pop("context")
-        rest = [name for name in table.names if name not in (*roles.values(), relation)]
-        context = table_roles.find_column("context", rest)
+        free_columns = [name for name in table.names if name not in (*roles.values(), relation)]
+        context = table_roles.find_column("context", free_columns)
         roles |= {"context": context} if context else {}
     if relation:
         reading = dataclasses.replace(reading, columns={**roles, "relation": relation}, prompt="copa")
         _check_language(reading, table, path)
         return reading
     if "context" in roles and "passage" not in roles:
-        rest = [name for name in table.names if name not in roles.values()]
-        question = next((name for name in rest if bare(name) in QUESTIONS), None)
-        if question and bare(roles["context"]) not in QUESTIONS and not _is_relation(table.column(question)):
+        free_columns = [name for name in table.names if name not in roles.values()]
+        question = next((name for name in free_columns if bare_name(name) in QUESTIONS), None)
+        if question and bare_name(roles["context"]) not in QUESTIONS and not _is_relation(table.column(question)):
             # A text beside a question is what the question is about.
             roles |= {"passage": roles["context"], "context": question}
-            rest.remove(question)
+            free_columns.remove(question)
     if "context" in roles and "passage" not in roles:
-        passage = table_roles.find_column("passage", rest)
+        passage = table_roles.find_column("passage", free_columns)
         if passage and is_text(table.column(passage)):
             roles["passage"] = passage
     contexts = [written(value) for value in table.column(roles.get("context", "")) if not is_empty(value)]
@@ -234,7 +237,7 @@ def _check_language(reading: Reading, table: Table, path: Path) -> None:
             f"{path.name} asks for causes and effects, which are joined by because and therefore; its language is "
             f"{languages.in_words(reading.language)}. Give the words of its language with --connectors CAUSE,EFFECT."
         )
-    if texts and (heard < 0.5 * len(texts) or any(bare(name) == "changed" for name in table.names)):
+    if texts and (heard < 0.5 * len(texts) or any(bare_name(name) == "changed" for name in table.names)):
         raise UsageError(
             f"{path.name} asks for causes and effects in a text that does not look English; because and therefore "
             "cannot stand in it. Give the words of its language with --connectors CAUSE,EFFECT."
@@ -250,13 +253,13 @@ def _with_gold(
     column = reading.columns["gold"]
     if not rows:
         return dataclasses.replace(reading, gold="text")
-    known = (release.gold, release.title) if release and release.gold in ("0", "1") else ("", "")
-    beside = _beside(path, reading, column, labels)
-    way, why = table_gold.guess(rows, column, known, beside)
-    return dataclasses.replace(reading, gold=way, why={**reading.why, **({"gold": why} if why else {})})
+    published = (release.gold, release.title) if release and release.gold in ("0", "1") else ("", "")
+    columns_beside = _columns_beside(path, reading, column, labels)
+    notation, why = table_gold.guess_notation(rows, column, published, columns_beside)
+    return dataclasses.replace(reading, gold=notation, why={**reading.why, **({"gold": why} if why else {})})
 
 
-def _beside(path: Path, reading: Reading, column: str, labels: Path | None) -> dict[str, list[Any]]:
+def _columns_beside(path: Path, reading: Reading, column: str, labels: Path | None) -> dict[str, list[Any]]:
     """The column with the right options in files beside this one that have the same columns."""
     label_columns: dict[str, list[Any]] = {}
     origin = labels or path
@@ -289,8 +292,10 @@ def _with_judgments(reading: Reading, table: Table, path: Path, acceptable: str)
     if reading.kind == "rating" and sum(number is not None for number in numbers) >= 0.5 * max(1, len(numbers)):
         rated = [number for number in numbers if number is not None]
         unrated = "-1" if -1.0 in rated and all(rating >= 0 or rating == -1 for rating in rated) else ""
-        ways = acceptable_value(column, values)
-        if not acceptable and not (ways and ways[0] in ("0", "0.0")):  # 1 for what is ungrammatical is turned round
+        meanings = acceptable_value(column, values)
+        if not acceptable and not (
+            meanings and meanings[0] in ("0", "0.0")
+        ):  # 1 for what is ungrammatical is turned round
             return dataclasses.replace(reading, unrated=unrated)
     judgments = list(dict.fromkeys(written(value) for value in values))
     if acceptable:
@@ -300,13 +305,13 @@ def _with_judgments(reading: Reading, table: Table, path: Path, acceptable: str)
         if len(others) != 1:
             raise UsageError(f"{column} of {path.name} has {len(others) + 1} values, expected two judgments.")
         return dataclasses.replace(reading, acceptable=acceptable, unacceptable=others[0])
-    ways = acceptable_value(column, values)
-    if ways:
+    meanings = acceptable_value(column, values)
+    if meanings:
         why = {
             **reading.why,
-            "acceptable": f"{column} is {ways[0] or 'empty'!r} for acceptable, {ways[1] or 'empty'!r} for not",
+            "acceptable": f"{column} is {meanings[0] or 'empty'!r} for acceptable, {meanings[1] or 'empty'!r} for not",
         }
-        return dataclasses.replace(reading, acceptable=ways[0], unacceptable=ways[1], why=why)
+        return dataclasses.replace(reading, acceptable=meanings[0], unacceptable=meanings[1], why=why)
     marks = [value for value in judgments if value and not table_gold.is_unlabeled(value)]
     if len(marks) != 2:
         raise UsageError(

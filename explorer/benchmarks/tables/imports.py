@@ -18,7 +18,7 @@ from explorer.benchmarks.tables import (
     roles as table_roles,
 )
 from explorer.benchmarks.tables.guessing import labels_beside
-from explorer.benchmarks.tables.parsing import PREFIX, read
+from explorer.benchmarks.tables.parsing import PREFIX, read_file
 from explorer.benchmarks.tables.reading import Reading
 from explorer.errors import BenchmarkError, UsageError
 from explorer.settings import Settings
@@ -26,7 +26,7 @@ from explorer.settings import Settings
 MANIFEST = "import.json"
 
 
-def store(
+def store_import(
     path: Path, name: str, settings: Settings, reading: Reading, title: str = "", labels: Path | None = None
 ) -> Benchmark:
     """The benchmark `imported_<name>`, kept under the cache with a copy of the file; an older one is replaced.
@@ -35,32 +35,32 @@ def store(
     """
     name = clean_name(name)
     labels = (labels or labels_beside(path)) if reading.labels else None
-    read(path, reading, name, labels)  # what cannot be read is not kept
+    read_file(path, reading, name, labels)  # what cannot be read is not kept
     target = settings.imports / name
     try:
         settings.imports.mkdir(parents=True, exist_ok=True)
-        with leftovers.scratch(settings.cache, settings.imports, f".{name}.") as fresh:
+        with leftovers.scratch(settings.cache, settings.imports, f".{name}.") as draft:
             file = f"table{path.suffix.lower()}"
-            shutil.copyfile(path, fresh / file)
+            shutil.copyfile(path, draft / file)
             manifest = {"version": 2, "title": title or path.name, "file": file, "reading": dataclasses.asdict(reading)}
             if labels:
                 manifest["labels"] = f"labels{labels.suffix.lower()}"
-                shutil.copyfile(labels, fresh / str(manifest["labels"]))
+                shutil.copyfile(labels, draft / str(manifest["labels"]))
             text = json.dumps(manifest, ensure_ascii=False, indent=2)
-            (fresh / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
+            (draft / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
             with sharing.hold(settings.cache / ".imports.lock"):  # two may import under one name at once
                 if why := sharing.kept_within(target, writing=True):
                     raise BenchmarkError(why)
                 if target.exists():
-                    os.replace(target, fresh / leftovers.REPLACED)
-                os.replace(fresh, target)
+                    os.replace(target, draft / leftovers.REPLACED)
+                os.replace(draft, target)
             shutil.rmtree(target / leftovers.REPLACED, ignore_errors=True)
     except OSError as error:
         raise BenchmarkError(f"{target} cannot be written ({error.strerror or error}). Check the cache.") from error
-    return imported(name, settings)
+    return imported_benchmark(name, settings)
 
 
-def _manifest(folder: Path, settings: Settings) -> str:
+def _read_manifest(folder: Path, settings: Settings) -> str:
     """What stands in an import's manifest; FileNotFoundError where there is none, also once nobody is replacing it."""
     try:
         return (folder / MANIFEST).read_text("utf-8")
@@ -71,12 +71,12 @@ def _manifest(folder: Path, settings: Settings) -> str:
         return (folder / MANIFEST).read_text("utf-8")
 
 
-def imported(name: str, settings: Settings) -> Benchmark:
-    """The benchmark that `store` kept under this name."""
+def imported_benchmark(name: str, settings: Settings) -> Benchmark:
+    """The benchmark that `store_import` kept under this name."""
     name = clean_name(name)
     folder = settings.imports / name
     try:
-        manifest = json.loads(_manifest(folder, settings))
+        manifest = json.loads(_read_manifest(folder, settings))
         reading = _reading(manifest["reading"])
         title, file, labels = str(manifest["title"]), str(manifest["file"]), str(manifest.get("labels", ""))
         if reading.kind not in table_roles.ROLES or not isinstance(reading.columns, dict):
@@ -85,8 +85,8 @@ def imported(name: str, settings: Settings) -> Benchmark:
             if Path(filename).name != filename:
                 raise ValueError(f"it names {filename[:80]!r}, expected a file beside it")
     except FileNotFoundError as error:
-        known = ", ".join(imported_names(settings)) or "none yet"
-        raise UsageError(f"Nothing was imported as {name!r}; imported were {known}.") from error
+        others = ", ".join(imported_names(settings)) or "none yet"
+        raise UsageError(f"Nothing was imported as {name!r}; imported were {others}.") from error
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BenchmarkError(f"{folder / MANIFEST} is damaged ({error}). Import the file again.") from error
     return Benchmark(
@@ -134,4 +134,4 @@ def _reading(stored: Mapping[str, Any]) -> Reading:
 def _load(
     name: str, file: str, labels: str, reading: Reading, paths: Mapping[str, Path], splits: Sequence[str]
 ) -> Parsed:
-    return read(paths[file], reading, name, paths[labels] if labels else None)
+    return read_file(paths[file], reading, name, paths[labels] if labels else None)

@@ -29,65 +29,70 @@ class _Unfit(Exception):
     """A row that becomes no instance; the text says why."""
 
 
-Made = tuple[str, Instance]  # the source key, and the instance without id
+KeyedInstance = tuple[str, Instance]  # the source key, and the instance without id
 
 
-def make(table: Table, reading: Reading, file: str) -> tuple[list[Made], list[LeftOut]]:
+def make_instances(table: Table, reading: Reading, file: str) -> tuple[list[KeyedInstance], list[LeftOut]]:
     """The instances of a table's rows with their keys, and what was left out, in the order of the file."""
     if reading.kind in ("judged", "turns"):
-        return _paired(table, reading)
-    classes = _classes(table, reading, file) if reading.kind == "labelled" else ()
-    made: list[Made] = []
+        return _make_pairs(table, reading)
+    classes = _class_names(table, reading, file) if reading.kind == "labelled" else ()
+    keyed: list[KeyedInstance] = []
     left_out: list[LeftOut] = []
     for row in table.rows:
         try:
-            key = _optional(row.cells, reading, "id") or str(row.number)
-            instance = segmentation.of_row(_instance(row.cells, reading, classes), row.cells, reading)
+            key = _optional_text(row.cells, reading, "id") or str(row.number)
+            instance = segmentation.of_row(_make_instance(row.cells, reading, classes), row.cells, reading)
             if isinstance(instance, str):
                 raise _Unfit(instance)
-            made.append((key, table_languages.of_row(instance, row.cells, reading)))
+            keyed.append((key, table_languages.of_row(instance, row.cells, reading)))
         except _Unfit as error:
             left_out.append(LeftOut(row.where, str(error)))
-    return made, left_out
+    return keyed, left_out
 
 
-def _instance(cells: Mapping[str, Any], reading: Reading, classes: tuple[str, ...]) -> Instance:
+def _make_instance(cells: Mapping[str, Any], reading: Reading, classes: tuple[str, ...]) -> Instance:
     makers: Mapping[str, Callable[[Mapping[str, Any], Reading, Instance], Instance]] = {
-        "pair": _pair, "choice": _choice, "contexts": _contexts, "cloze": _cloze, "rating": _rating
+        "pair": _make_pair, "choice": _make_choice, "contexts": _make_contexts, "cloze": _make_cloze,
+        "rating": _make_rating
     }  # fmt: skip
-    group = _optional(cells, reading, "group")
+    group = _optional_text(cells, reading, "group")
     base = Instance("", "", "all", group or "all", reading.instance_kind, reading.prompt)
     if reading.kind == "labelled":
-        return _labelled(cells, reading, base, classes)
+        return _make_labelled(cells, reading, base, classes)
     return makers[reading.kind](cells, reading, base)
 
 
-def _pair(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
-    options = (_text(cells, reading, "good"), _text(cells, reading, "bad"))
-    return dataclasses.replace(base, context=_optional(cells, reading, "context"), options=options, gold=0)
+def _make_pair(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
+    options = (_required_text(cells, reading, "good"), _required_text(cells, reading, "bad"))
+    return dataclasses.replace(base, context=_optional_text(cells, reading, "context"), options=options, gold=0)
 
 
-def _choice(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
+def _make_choice(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
     row = gold_row("", cells, reading)
     value, column = row.value, reading.columns["gold"]
     if reading.rules > 1 and row.flagged is None and not row.options:
         raise _Unfit(f"{reading.columns.get('options', 'option1')} is no list of at least two options")
-    place = row.flagged if reading.gold == "flags" else table_gold.index(value, row.options, reading.gold, row.names)
-    if place is None:
+    right = (
+        row.flagged
+        if reading.gold == "flags"
+        else table_gold.index_of_right(value, row.options, reading.gold, row.names)
+    )
+    if right is None:
         if reading.rules > 1 and table_gold.is_unlabeled(value):
-            raise _Unfit(f"unlabeled: {column} is {_shown(value)}")
-        raise _Unfit(f"{column} is {_shown(value)}, which names none of {len(row.options)} options")
+            raise _Unfit(f"unlabeled: {column} is {_quote_value(value)}")
+        raise _Unfit(f"{column} is {_quote_value(value)}, which names none of {len(row.options)} options")
     nonempty = [i for i, option in enumerate(row.options) if option.strip()]
     options = tuple(row.options[i] for i in nonempty)
     if len(options) < 2:
         raise _Unfit(f"{len(options)} option, expected at least two")
-    gold = nonempty.index(place)
-    context = _context(cells, reading)
+    gold = nonempty.index(right)
+    context = _context_text(cells, reading)
     extra: dict[str, Any] = {}
     if reading.prompt == "copa":
         relation = written(cells.get(reading.columns["relation"])).lower()
         if relation not in ("cause", "effect"):
-            raise _Unfit(f"{reading.columns['relation']} is {_shown(relation)}, expected cause or effect")
+            raise _Unfit(f"{reading.columns['relation']} is {_quote_value(relation)}, expected cause or effect")
         extra["question"] = relation
         if reading.connectors:
             extra["connector"] = reading.connectors[relation == "effect"]
@@ -103,23 +108,25 @@ def gold_row(where: str, cells: Mapping[str, Any], reading: Reading) -> table_go
     value = reading.cell(cells, "gold")
     stem = table_roles.NUMBERED[reading.kind]
     names: tuple[str, ...] = ()
-    flagged = table_options.flagged(value) if isinstance(value, list) else None
+    flagged = table_options.flagged_option(value) if isinstance(value, list) else None
     if f"{stem}s" in columns:
         column = columns[f"{stem}s"]
         parsed = table_options.from_list(cells.get(column), reading.separator)
         if parsed is None:
             raise _Unfit(f"{column} is no list of at least two options")
-        texts = tuple(_checked(item, column) for item in parsed.texts)
+        texts = tuple(_checked_text(item, column) for item in parsed.texts)
         names = parsed.names
         flagged = parsed.flagged if flagged is None else flagged
         beside = reading.cell(cells, "names")
         if isinstance(beside, list) and len(beside) == len(texts):
             names = tuple(str(name).strip() for name in beside)
     elif reading.rules == 1:
-        texts = tuple(_text(cells, reading, role) for role in table_roles.numbered(reading.kind, columns))
+        texts = tuple(
+            _required_text(cells, reading, role) for role in table_roles.numbered_roles(reading.kind, columns)
+        )
     else:
-        roles = table_roles.numbered(reading.kind, columns)
-        texts = tuple(_optional(cells, reading, role) for role in roles)
+        roles = table_roles.numbered_roles(reading.kind, columns)
+        texts = tuple(_optional_text(cells, reading, role) for role in roles)
         if sum(bool(text) for text in texts) < 2:
             empty = next(columns[role] for role, text in zip(roles, texts, strict=True) if not text)
             raise _Unfit(f"{empty} is empty")
@@ -135,53 +142,55 @@ def gold_rows(table: Table, reading: Reading) -> list[table_gold.Row]:
     return rows
 
 
-def _context(cells: Mapping[str, Any], reading: Reading) -> str:
-    context = _optional(cells, reading, "context")
+def _context_text(cells: Mapping[str, Any], reading: Reading) -> str:
+    context = _optional_text(cells, reading, "context")
     if "pronoun" in reading.columns:
         context = _without_pronoun(context, cells, reading)
     if reading.prompt == "winogrande":
         gaps = [1] * context.count("_") if reading.rules == 1 else find_gaps(context)
         if len(gaps) != 1:
-            named = reading.columns.get("context", "the context")
-            raise _Unfit(f"{named} has {len(gaps)} gaps, expected one _")
-    passage = _optional(cells, reading, "passage")
+            column = reading.columns.get("context", "the context")
+            raise _Unfit(f"{column} has {len(gaps)} gaps, expected one _")
+    passage = _optional_text(cells, reading, "passage")
     return "\n".join(text for text in (passage, context) if text)
 
 
 def _without_pronoun(text: str, cells: Mapping[str, Any], reading: Reading) -> str:
     """A Winograd schema with a gap where its pronoun stands."""
     pronoun = written(cells.get(reading.columns["pronoun"]))
-    place = number(reading.cell(cells, "place"))
-    start = text.find(pronoun) if place is None else int(place)
+    position = number(reading.cell(cells, "place"))
+    start = text.find(pronoun) if position is None else int(position)
     if not pronoun or start < 0 or text[start : start + len(pronoun)] != pronoun:
         raise _Unfit(f"{pronoun!r} does not stand at character {start} of the text")
     return f"{text[:start]}_{text[start + len(pronoun) :]}"
 
 
-def _contexts(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
+def _make_contexts(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
     row = gold_row("", cells, reading)
-    place = (
-        row.flagged if reading.gold == "flags" else table_gold.index(row.value, row.options, reading.gold, row.names)
+    right = (
+        row.flagged
+        if reading.gold == "flags"
+        else table_gold.index_of_right(row.value, row.options, reading.gold, row.names)
     )
-    if place is None:
+    if right is None:
         unlabeled = "unlabeled: " if table_gold.is_unlabeled(row.value) else ""
-        raise _Unfit(f"{unlabeled}{reading.columns['gold']} is {_shown(row.value)}")
+        raise _Unfit(f"{unlabeled}{reading.columns['gold']} is {_quote_value(row.value)}")
     nonempty = [i for i, option in enumerate(row.options) if option.strip()]
     return dataclasses.replace(
         base,
-        second=_text(cells, reading, "continuation"),
+        second=_required_text(cells, reading, "continuation"),
         options=tuple(row.options[i] for i in nonempty),
-        gold=nonempty.index(place),
+        gold=nonempty.index(right),
         label=written(row.value) if not isinstance(row.value, list) else "",
     )
 
 
-def _cloze(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
-    text, target = _text(cells, reading, "text"), ""
+def _make_cloze(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
+    text, target = _required_text(cells, reading, "text"), ""
     if "target" in reading.columns:
-        target = _text(cells, reading, "target")
+        target = _required_text(cells, reading, "target")
         if reading.rules > 1 and target.strip().lower() in NO_CLASS:
-            raise _Unfit(f"unlabeled: {reading.columns['target']} is {_shown(target)}")
+            raise _Unfit(f"unlabeled: {reading.columns['target']} is {_quote_value(target)}")
     else:
         text, _, target = text.rstrip().rpartition(" ")
     if not text or not target:
@@ -189,8 +198,8 @@ def _cloze(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instan
     return dataclasses.replace(base, context=text, options=(target,), gold=0)
 
 
-def _rating(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
-    sentence, value = _text(cells, reading, "sentence"), cells.get(reading.columns["rating"])
+def _make_rating(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
+    sentence, value = _required_text(cells, reading, "sentence"), cells.get(reading.columns["rating"])
     rating = number(value)
     if reading.acceptable or rating is None:
         judged = written(value)
@@ -199,21 +208,21 @@ def _rating(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Insta
         elif reading.acceptable and judged == reading.unacceptable:
             rating = 0.0
         else:
-            raise _Unfit(f"unlabeled: {reading.columns['rating']} is {_shown(value)}, no number")
+            raise _Unfit(f"unlabeled: {reading.columns['rating']} is {_quote_value(value)}, no number")
     if reading.unrated and rating == number(reading.unrated):
-        raise _Unfit(f"unlabeled: {reading.columns['rating']} is {_shown(value)}")
+        raise _Unfit(f"unlabeled: {reading.columns['rating']} is {_quote_value(value)}")
     return dataclasses.replace(base, options=(sentence,), label=written(value), extra={"rating": rating})
 
 
-def _labelled(cells: Mapping[str, Any], reading: Reading, base: Instance, classes: tuple[str, ...]) -> Instance:
+def _make_labelled(cells: Mapping[str, Any], reading: Reading, base: Instance, classes: tuple[str, ...]) -> Instance:
     value = cells.get(reading.columns["label"])
     if reading.rules > 1 and written(value).lower() in NO_CLASS:
-        raise _Unfit(f"unlabeled: {reading.columns['label']} is {_shown(value)}")
-    label = _text(cells, reading, "label").strip()
+        raise _Unfit(f"unlabeled: {reading.columns['label']} is {_quote_value(value)}")
+    label = _required_text(cells, reading, "label").strip()
     return dataclasses.replace(
         base,
-        context=_text(cells, reading, "text"),
-        second=_optional(cells, reading, "second"),
+        context=_required_text(cells, reading, "text"),
+        second=_optional_text(cells, reading, "second"),
         options=classes,
         gold=classes.index(label),
         label=label,
@@ -233,31 +242,36 @@ class _Judged:
     group: str
 
 
-def _paired(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut]]:
+def _make_pairs(table: Table, reading: Reading) -> tuple[list[KeyedInstance], list[LeftOut]]:
     """Pairs of the acceptable and unacceptable sentences of an item, or of each two rows."""
     left_out: list[LeftOut] = []
     sentences: list[_Judged] = []
     for row in table.rows:
         try:
-            sentences.append(_judged(row, reading))
+            sentences.append(_judged_sentence(row, reading))
         except _Unfit as error:
             left_out.append(LeftOut(row.where, str(error)))
-    made: list[Made] = []
-    for key, members in _sets(sentences, reading):
-        good, bad = ([sentence for sentence in members if sentence.good is side] for side in (True, False))
-        why = _unpaired(key, good, bad)
+    keyed: list[KeyedInstance] = []
+    for key, members in _group_sentences(sentences, reading):
+        good, bad = ([sentence for sentence in members if sentence.good is is_good] for is_good in (True, False))
+        why = _why_unpaired(key, good, bad)
         if why:
             left_out += [LeftOut(sentence.row.where, why) for sentence in members]
             continue
-        made += [
-            (key, table_languages.of_row(_as_pair(one, other, reading), one.row.cells, reading))
-            for one in good
-            for other in bad
+        keyed += [
+            (
+                key,
+                table_languages.of_row(
+                    _as_pair(good_sentence, bad_sentence, reading), good_sentence.row.cells, reading
+                ),
+            )
+            for good_sentence in good
+            for bad_sentence in bad
         ]
-    return made, sorted(left_out, key=lambda left: _place(left.where))
+    return keyed, sorted(left_out, key=lambda skipped: _row_number(skipped.where))
 
 
-def _unpaired(key: str, good: Sequence[_Judged], bad: Sequence[_Judged]) -> str:
+def _why_unpaired(key: str, good: Sequence[_Judged], bad: Sequence[_Judged]) -> str:
     """Why the sentences of an item make no pair, "" where they do."""
     if not good or not bad:
         return f"item {key} has no {'acceptable' if not good else 'unacceptable'} sentence beside this one"
@@ -273,25 +287,25 @@ def _unpaired(key: str, good: Sequence[_Judged], bad: Sequence[_Judged]) -> str:
     )
 
 
-def _place(where: str) -> int:
+def _row_number(where: str) -> int:
     digits = "".join(sign for sign in where if sign.isdecimal())
     return int(digits) if digits else 0
 
 
-def _judged(row: Row, reading: Reading) -> _Judged:
-    text = _text(row.cells, reading, "sentence")
+def _judged_sentence(row: Row, reading: Reading) -> _Judged:
+    text = _required_text(row.cells, reading, "sentence")
     if reading.kind == "turns":
         good = (row.number % 2 == 0) == (reading.first == "good")
     else:
         value = written(row.cells.get(reading.columns["judged"]))
         if value not in (reading.acceptable, reading.unacceptable):
-            raise _Unfit(f"unlabeled: {reading.columns['judged']} is {_shown(value)}")
+            raise _Unfit(f"unlabeled: {reading.columns['judged']} is {_quote_value(value)}")
         good = value == reading.acceptable
-    context = _optional(row.cells, reading, "context")
-    return _Judged(row, text, good, context, _optional(row.cells, reading, "group"))
+    context = _optional_text(row.cells, reading, "context")
+    return _Judged(row, text, good, context, _optional_text(row.cells, reading, "group"))
 
 
-def _sets(sentences: Sequence[_Judged], reading: Reading) -> list[tuple[str, list[_Judged]]]:
+def _group_sentences(sentences: Sequence[_Judged], reading: Reading) -> list[tuple[str, list[_Judged]]]:
     """The sentences that belong together, by item or two rows at a time, with the item's name."""
     sets: dict[tuple[str, str], list[_Judged]] = {}
     for sentence in sentences:
@@ -313,24 +327,26 @@ def _as_pair(good: _Judged, bad: _Judged, reading: Reading) -> Instance:
 # --- cells
 
 
-def _text(cells: Mapping[str, Any], reading: Reading, role: str) -> str:
+def _required_text(cells: Mapping[str, Any], reading: Reading, role: str) -> str:
     column = reading.columns[role]
     if column not in cells and "+" in column:
-        texts = [_checked(cells.get(part), part).strip() for part in column.split("+") if not is_empty(cells.get(part))]
+        texts = [
+            _checked_text(cells.get(part), part).strip() for part in column.split("+") if not is_empty(cells.get(part))
+        ]
         if not texts:
             raise _Unfit(f"{column} is empty")
         return " ".join(texts)
-    return _checked(cells.get(column), column)
+    return _checked_text(cells.get(column), column)
 
 
-def _optional(cells: Mapping[str, Any], reading: Reading, role: str) -> str:
+def _optional_text(cells: Mapping[str, Any], reading: Reading, role: str) -> str:
     column = reading.columns.get(role, "")
     if not column or (column in cells and is_empty(cells[column])) or (column not in cells and "+" not in column):
         return ""
-    return _text(cells, reading, role)
+    return _required_text(cells, reading, role)
 
 
-def _checked(value: Any, column: str) -> str:
+def _checked_text(value: Any, column: str) -> str:
     if isinstance(value, bytes):
         try:
             value = value.decode("utf-8")
@@ -348,16 +364,16 @@ def _checked(value: Any, column: str) -> str:
     return text
 
 
-def _shown(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     return "empty" if is_empty(value) else repr(str(value)[:40])
 
 
-def _classes(table: Table, reading: Reading, file: str) -> tuple[str, ...]:
+def _class_names(table: Table, reading: Reading, file: str) -> tuple[str, ...]:
     column = reading.columns["label"]
     labels: set[str] = set()
     for value in table.column(column):
         with contextlib.suppress(_Unfit):
-            label = _checked(value, column).strip()
+            label = _checked_text(value, column).strip()
             if reading.rules == 1 or label.lower() not in NO_CLASS:
                 labels.add(label)
     if len(labels) > MOST_CLASSES:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from explorer.benchmarks.tables.kind_guess import Guess, is_column_of_numbers, texts_of
-from explorer.benchmarks.tables.names import bare, find_column
+from explorer.benchmarks.tables.names import bare_name, find_column
 from explorer.benchmarks.tables.questions import Answer, Question
 from explorer.benchmarks.tables.rows import Table
 from explorer.benchmarks.tables.values import acceptable_value, by_turns, says_acceptability, written
@@ -24,19 +24,28 @@ RATING_NAMES = re.compile(
 )
 
 
-def find_bare_judgments(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
+def find_bare_judgments(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
     """CoLA and SST-2 have the same columns in GLUE: a sentence and a label of 0 or 1."""
-    named = {bare(name): name for name in table.names}
-    if not {"sentence", "label"} <= set(named) or set(named) - {"sentence", "label", "idx", "index", "id", "split"}:
+    by_bare_name = {bare_name(name): name for name in table.names}
+    if not {"sentence", "label"} <= set(by_bare_name) or set(by_bare_name) - {
+        "sentence",
+        "label",
+        "idx",
+        "index",
+        "id",
+        "split",
+    }:
         return None
-    values = {written(value).removesuffix(".0") for value in table.column(named["label"])} - {"", "-1"}
-    if not values or not values <= {"0", "1"} or "label" in given or "rating" in given:
+    values = {written(value).removesuffix(".0") for value in table.column(by_bare_name["label"])} - {"", "-1"}
+    if not values or not values <= {"0", "1"} or "label" in given_columns or "rating" in given_columns:
         return None
-    rating = Guess("rating", {"sentence": named["sentence"], "rating": named["label"]}, f"{file} is called like CoLA")
+    rating = Guess(
+        "rating", {"sentence": by_bare_name["sentence"], "rating": by_bare_name["label"]}, f"{file} is called like CoLA"
+    )
     called = {word for word in ("cola", "sst", "sst2") if word in re.split(r"[\W_]+", file.lower())}
     if called:
         return rating if called == {"cola"} else None
-    judged = find_judged(table, file, given)
+    judged = find_judged(table, file, given_columns)
     if judged and judged.kind == "judged":
         return judged
     raise Question(
@@ -46,26 +55,28 @@ def find_bare_judgments(table: Table, file: str, given: Mapping[str, str]) -> Gu
     )
 
 
-def find_judged(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
+def find_judged(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
     """Sentences with a judgment each: pairs where items or turns bring them together, else ratings."""
     texts = texts_of(table)
-    sentence = given.get("sentence") or (texts[0] if len(texts) == 1 else find_column("sentence", texts))
-    sentence = sentence or next((name for name in table.names if bare(name) == "sentence"), None)
-    judged = given.get("judged") or judgment_column(table, sentence)
+    sentence = given_columns.get("sentence") or (texts[0] if len(texts) == 1 else find_column("sentence", texts))
+    sentence = sentence or next((name for name in table.names if bare_name(name) == "sentence"), None)
+    judged = given_columns.get("judged") or judgment_column(table, sentence)
     if not sentence or not judged:
         return None
     values = table.column(judged)
-    ways = acceptable_value(judged, values)
-    if not ways and "judged" not in given and not _is_named_judgment(judged, values, table):
+    meanings = acceptable_value(judged, values)
+    if not meanings and "judged" not in given_columns and not _is_named_judgment(judged, values, table):
         return None
-    item = given.get("item") or _items(table, sentence, judged, ways[0] if ways else written(values[0]))
+    item = given_columns.get("item") or _item_column(
+        table, sentence, judged, meanings[0] if meanings else written(values[0])
+    )
     roles = {"sentence": sentence, "judged": judged, **({"item": item} if item else {})}
     if item:
         return Guess("judged", roles, f"each {item} has sentences of both judgments in {judged}")
-    if not ways:
+    if not meanings:
         return None
     sentences = [written(value) for value in table.column(sentence)]
-    if by_turns(sentences, [written(value) == ways[0] for value in values]):
+    if by_turns(sentences, [written(value) == meanings[0] for value in values]):
         return Guess("judged", roles, f"each two rows are one sentence with both judgments in {judged}")
     starred = any("*" in {written(value) for value in table.column(name)} for name in table.names)
     if len(texts) == 1 and (starred or says_acceptability(judged, values)):
@@ -79,7 +90,7 @@ def _is_named_judgment(name: str, values: Sequence[object], table: Table) -> boo
     marks = {written(value) for value in values} - {""}
     if len(marks) != 2 or not item:
         return False
-    if any(part in bare(name) for part in ("judg", "accept", "gramma")):
+    if any(part in bare_name(name) for part in ("judg", "accept", "gramma")):
         return True
     sets: dict[str, list[str]] = {}
     for key, value in zip(table.column(item), values, strict=True):
@@ -97,43 +108,50 @@ def judgment_column(table: Table, sentence: str | None) -> str | None:
         # Two items may be numbered 0 and 1.
         and not (find_column("item", [name]) or find_column("id", [name]))
     ]
-    named = find_column("judged", candidates)
+    called_so = find_column("judged", candidates)
     if not candidates:
         others = [name for name in table.names if name != sentence]
         return next((name for name in others if _is_named_judgment(name, table.column(name), table)), None)
     starred = [name for name in candidates if "" in {written(value) for value in table.column(name)}]
     plain = [name for name in candidates if name not in starred]
     return (
-        named
-        if named and named in plain
-        else (plain[0] if len(plain) == 1 else named or (candidates[0] if len(candidates) == 1 else None))
+        called_so
+        if called_so and called_so in plain
+        else (plain[0] if len(plain) == 1 else called_so or (candidates[0] if len(candidates) == 1 else None))
     )
 
 
-def _items(table: Table, sentence: str, judged: str, acceptable: str | None) -> str | None:
+def _item_column(table: Table, sentence: str, judged: str, acceptable: str | None) -> str | None:
     """The column whose values bring together sentences of both judgments."""
     candidates = [name for name in table.names if name not in (sentence, judged)]
-    named = [name for name in candidates if find_column("item", [name])]
+    called_so = [name for name in candidates if find_column("item", [name])]
     # A name alone is enough for one large set; any other column needs several small sets, most with both judgments.
-    for name in (*named, *(name for name in candidates if name not in named)):
+    for name in (*called_so, *(name for name in candidates if name not in called_so)):
         groups: dict[str, list[bool]] = {}
         for key, value in zip(table.column(name), table.column(judged), strict=True):
             groups.setdefault(written(key), []).append(written(value) == acceptable)
-        both = sum(True in group and False in group for group in groups.values())
+        mixed_groups = sum(True in group and False in group for group in groups.values())
         small = median(len(group) for group in groups.values()) <= 4 if groups else False
-        if groups and both >= 0.6 * len(groups) and (small or name in named) and (len(groups) > 1 or name in named):
+        if (
+            groups
+            and mixed_groups >= 0.6 * len(groups)
+            and (small or name in called_so)
+            and (len(groups) > 1 or name in called_so)
+        ):
             return name
     return None
 
 
-def find_rating(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
+def find_rating(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
     texts = texts_of(table)
-    named = [name for name in table.names if RATING_NAMES.fullmatch(bare(name)) and is_column_of_numbers(table, name)]
-    rating = given.get("rating") or (named[0] if len(named) == 1 else find_column("rating", named))
+    called_so = [
+        name for name in table.names if RATING_NAMES.fullmatch(bare_name(name)) and is_column_of_numbers(table, name)
+    ]
+    rating = given_columns.get("rating") or (called_so[0] if len(called_so) == 1 else find_column("rating", called_so))
     if not rating:
         return None
     if len(texts) != 1:
-        if len(texts) == 2 and "sentence" not in given:
+        if len(texts) == 2 and "sentence" not in given_columns:
             raise UsageError(
                 f"{file} rates two texts together ({', '.join(texts)}; {rating}), which is no rating of a sentence. "
                 "Ratings are read of one sentence a row: name it with --kind rating --column sentence=COLUMN, or name "

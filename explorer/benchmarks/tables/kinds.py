@@ -10,13 +10,13 @@ from explorer.benchmarks.tables.instances import NO_CLASS
 from explorer.benchmarks.tables.judgments import find_bare_judgments, find_judged, find_rating, judgment_column
 from explorer.benchmarks.tables.kind_guess import Guess, is_column_of_numbers, texts_of
 from explorer.benchmarks.tables.names import (
-    bare,
+    bare_name,
     find_column,
     option_columns,
     release_of,
 )
 from explorer.benchmarks.tables.questions import Answer, Question
-from explorer.benchmarks.tables.roles import ROLES, listed
+from explorer.benchmarks.tables.roles import ROLES, list_columns
 from explorer.benchmarks.tables.rows import Table
 from explorer.benchmarks.tables.text import look_alike
 from explorer.benchmarks.tables.values import (
@@ -45,21 +45,21 @@ CLASSES = {
 }  # fmt: skip
 
 
-def guess_kind(table: Table, file: str, given: Mapping[str, str]) -> Guess:
+def guess_kind(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess:
     """What the table holds; a Question where no rule is sure."""
     _refuse_terms(table, file)
     # From the rule that needs most to hold to the one that needs least: columns of a published table, named pairs,
     # options, judgments, numbers, classes; a text alone comes last, since every table has one. A rule that is not sure
     # passes.
     rules = (
-        _released, _pair, find_contexts, find_choice, refuse_options_inside, find_bare_judgments, find_judged,
-        find_rating, _labelled, _cloze,
+        _guess_released, _guess_pair, find_contexts, find_choice, refuse_options_inside, find_bare_judgments,
+        find_judged, find_rating, _guess_labelled, _guess_cloze,
     )  # fmt: skip
     for rule in rules:
-        guessed = rule(table, file, given)
+        guessed = rule(table, file, given_columns)
         if guessed:
             return guessed
-    raise _ask(table, file)
+    raise _kind_question(table, file)
 
 
 TERMS = {"id", "curie", "iri", "term", "termid", "goid", "uberonid", "conceptid", "x"}
@@ -68,8 +68,8 @@ TERM_COLUMNS = TERMS | {"label", "name", "annotations", "annotationcount", "coun
 
 def _refuse_terms(table: Table, file: str) -> None:
     """UsageError for a table of an ontology's terms, which no model is asked about as a table."""
-    named = {bare(name) for name in table.names}
-    if named & TERMS and named & {"label", "name"} and len(named) > 1 and named <= TERM_COLUMNS:
+    bare_names = {bare_name(name) for name in table.names}
+    if bare_names & TERMS and bare_names & {"label", "name"} and len(bare_names) > 1 and bare_names <= TERM_COLUMNS:
         raise UsageError(
             f"{file} has an id and a label a row, like the terms of an ontology. Those are read by "
             "`python -m explorer ontology`; if it is a table of texts, say the kind and name the columns."
@@ -100,30 +100,30 @@ def which_first(file: str, sentences: Sequence[str]) -> Question:
     )
 
 
-def complete(kind: str, table: Table, file: str, given: Mapping[str, str]) -> Guess:
+def complete_kind(kind: str, table: Table, file: str, given_columns: Mapping[str, str]) -> Guess:
     """The columns that values tell for a kind that was said."""
     rules = {
         "judged": (find_judged,),
         "rating": (find_rating, find_judged),
-        "choice": (_released, find_choice),
+        "choice": (_guess_released, find_choice),
         "contexts": (find_contexts,),
     }
     for rule in rules.get(kind, ()):
         try:
-            guessed = rule(table, file, given)
+            guessed = rule(table, file, given_columns)
         except UsageError:
             continue
         if guessed and guessed.kind == kind:
             return guessed
-    texts = texts_of(table, list(given.values()))
-    if kind == "rating" and "rating" not in given:
-        sentence = given.get("sentence") or find_column("sentence", table.names)
+    texts = texts_of(table, list(given_columns.values()))
+    if kind == "rating" and "rating" not in given_columns:
+        sentence = given_columns.get("sentence") or find_column("sentence", table.names)
         judged = judgment_column(table, sentence)
         if sentence and judged:
             return Guess(kind, {"sentence": sentence, "rating": judged})
-    if kind == "turns" and "sentence" not in given and (len(texts) == 1 or len(table.names) == 1):
+    if kind == "turns" and "sentence" not in given_columns and (len(texts) == 1 or len(table.names) == 1):
         return Guess(kind, {"sentence": (texts or list(table.names))[0]})
-    if kind in ("judged", "rating") and "sentence" not in given and len(texts) == 1:
+    if kind in ("judged", "rating") and "sentence" not in given_columns and len(texts) == 1:
         return Guess(kind, {"sentence": texts[0]})
     return Guess(kind)
 
@@ -139,8 +139,8 @@ def check_gaps(kind: str, roles: Mapping[str, str], table: Table, file: str) -> 
         )
 
 
-def _ask(table: Table, file: str) -> Question:
-    shown = listed(table.names)
+def _kind_question(table: Table, file: str) -> Question:
+    shown = list_columns(table.names)
     return Question(
         "kind",
         f"The columns of {file} ({shown}) do not tell what it holds; a table can be read as "
@@ -149,7 +149,7 @@ def _ask(table: Table, file: str) -> Question:
     )
 
 
-def _released(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
+def _guess_released(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
     match = release_of(table.names)
     if not match:
         return None
@@ -162,15 +162,15 @@ def _released(table: Table, file: str, given: Mapping[str, str]) -> Guess | None
         return None
     if release.title == "BoolQ" and not _answers_yes_or_no(table, roles["label"]):
         return None
-    roles = {role: column for role, column in roles.items() if column not in given.values()}
+    roles = {role: column for role, column in roles.items() if column not in given_columns.values()}
     return Guess(release.kind, roles, f"the columns are those of {release.title}", release)
 
 
 def _answers_yes_or_no(table: Table, column: str) -> bool:
     """Whether a question has no options but yes and no."""
-    known = {"true", "false", "yes", "no", "1", "0", "1.0", "0.0", "", "-1"}
+    yes_or_no = {"true", "false", "yes", "no", "1", "0", "1.0", "0.0", "", "-1"}
     has_options = len(option_columns(table.names)) > 1 or find_column("options", table.names)
-    return not has_options and {written(cell).lower() for cell in table.column(column)} <= known
+    return not has_options and {written(cell).lower() for cell in table.column(column)} <= yes_or_no
 
 
 def _has_gaps(table: Table, column: str) -> bool:
@@ -178,21 +178,21 @@ def _has_gaps(table: Table, column: str) -> bool:
     return bool(texts) and sum(find_gap(text) is not None for text in texts) >= 0.5 * len(texts)
 
 
-def _pair(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
-    good, bad = (given.get(role) or find_column(role, table.names) for role in ("good", "bad"))
-    named = {bare(column): column for column in reversed(table.names)}
+def _guess_pair(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
+    good, bad = (given_columns.get(role) or find_column(role, table.names) for role in ("good", "bad"))
+    by_bare_name = {bare_name(column): column for column in reversed(table.names)}
     for good_name, bad_name in GOOD_AND_BAD:
-        if not (good and bad) and good_name in named and bad_name in named:
-            good, bad = named[good_name], named[bad_name]
+        if not (good and bad) and good_name in by_bare_name and bad_name in by_bare_name:
+            good, bad = by_bare_name[good_name], by_bare_name[bad_name]
     if not good or not bad:
         return None
     others = texts_of(table, (good, bad))
     if not all(_holds_words(table, column) for column in (good, bad)) and others:
         return None  # two columns of marks beside a sentence
-    frame = next((name for name in others if _has_gaps(table, name)), None)
-    if frame:
-        roles = {"context": frame, "option1": good, "option2": bad, "gold": good}
-        return Guess("choice", roles, f"{good} and {bad} fill the gap in {frame}")
+    text_with_gaps = next((name for name in others if _has_gaps(table, name)), None)
+    if text_with_gaps:
+        roles = {"context": text_with_gaps, "option1": good, "option2": bad, "gold": good}
+        return Guess("choice", roles, f"{good} and {bad} fill the gap in {text_with_gaps}")
     return Guess("pair", {"good": good, "bad": bad}, f"the columns {good} and {bad}")
 
 
@@ -203,21 +203,21 @@ def _holds_words(table: Table, column: str) -> bool:
     return not values or (numbers < len(values) and acceptable_value("", values) is None)
 
 
-def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
+def _guess_labelled(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
     texts = texts_of(table)
-    label = given.get("label") or find_column("label", table.names, texts)
-    label = label or next((name for name in table.names if bare(name) in CLASS_NAMES), None)
-    text = given.get("text") or find_column("text", [name for name in table.names if name != label])
+    label = given_columns.get("label") or find_column("label", table.names, texts)
+    label = label or next((name for name in table.names if bare_name(name) in CLASS_NAMES), None)
+    text = given_columns.get("text") or find_column("text", [name for name in table.names if name != label])
     if not label or not text:
         return None
-    second = given.get("second") or find_column("second", table.names, (label, text))
+    second = given_columns.get("second") or find_column("second", table.names, (label, text))
     values = [value for value in map(written, table.column(label)) if value.lower() not in NO_CLASS]
     distinct = set(values)
     # Classes come again and again; a last word or an answer in its own words does not.
-    plain = bare(label) in CLASS_NAMES
-    known = {value.lower() for value in distinct} <= CLASSES
-    few = (2 if len(values) > 2 else 1) + plain * (len(values) != 3)
-    if not known and len(distinct) > max(few, 0.5 * len(values)):
+    plain = bare_name(label) in CLASS_NAMES
+    are_known_classes = {value.lower() for value in distinct} <= CLASSES
+    few_enough = (2 if len(values) > 2 else 1) + plain * (len(values) != 3)
+    if not are_known_classes and len(distinct) > max(few_enough, 0.5 * len(values)):
         return None
     if any(
         number(value) is not None and float(value) % 1
@@ -238,8 +238,8 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Guess | None
         )
     if second and distinct == {"1", "2"}:
         pairs = [
-            (written(left), written(right))
-            for left, right in zip(table.column(text), table.column(second), strict=True)
+            (written(first_text), written(second_text))
+            for first_text, second_text in zip(table.column(text), table.column(second), strict=True)
         ][:500]
         if sum(look_alike(*pair) for pair in pairs) >= ALIKE * len(pairs):
             raise Question(
@@ -256,13 +256,13 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Guess | None
     )
 
 
-def _cloze(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
+def _guess_cloze(table: Table, file: str, given_columns: Mapping[str, str]) -> Guess | None:
     texts = texts_of(table)
     # An answer to a question is its last word to nobody.
-    target = given.get("target") or find_column(
-        "target", [name for name in table.names if bare(name) != "answer"], texts[:1]
+    target = given_columns.get("target") or find_column(
+        "target", [name for name in table.names if bare_name(name) != "answer"], texts[:1]
     )
-    text = given.get("text") or (texts[0] if len(texts) == 1 else None)
+    text = given_columns.get("text") or (texts[0] if len(texts) == 1 else None)
     if not text and not texts and len(table.names) == 1:
         text = table.names[0]
     if not text:

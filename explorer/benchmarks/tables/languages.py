@@ -35,13 +35,13 @@ def with_language(reading: Reading, table: Table, file: str) -> Reading:
     codes = dict.fromkeys(_code(value, column, file) for value in table.column(column))
     codes.pop("", None)
     if reading.language and list(codes) not in ([], [reading.language]):
-        said = ", ".join(map(languages.in_words, codes))
+        in_column = ", ".join(map(languages.in_words, codes))
         raise UsageError(
-            f"The column {column!r} of {file} says {said}, and the whole file was said to be "
+            f"The column {column!r} of {file} says {in_column}, and the whole file was said to be "
             f"{languages.in_words(reading.language)}. Leave one of the two out."
         )
-    whole = reading.language or (next(iter(codes)) if len(codes) == 1 else languages.SEVERAL if codes else "")
-    return dataclasses.replace(reading, language=whole)
+    of_file = reading.language or (next(iter(codes)) if len(codes) == 1 else languages.SEVERAL if codes else "")
+    return dataclasses.replace(reading, language=of_file)
 
 
 def _code(value: Any, column: str, file: str) -> str:

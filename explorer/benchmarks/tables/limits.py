@@ -33,14 +33,14 @@ def check_cells(text: str, name: str, delimiter: str) -> None:
     """BenchmarkError where a text has more lines or cells than a table may have."""
     rows = max(text.count("\n"), text.count("\r"))
     cells = rows + (text.count(delimiter) if delimiter else 0)
-    _compare(name, rows, cells)
+    _refuse_too_many(name, rows, cells)
 
 
 def check_json(text: str, name: str) -> None:
     """BenchmarkError where a JSON text has more rows or values than a table may have."""
     # An empty list is two characters of a file and sixty bytes of memory.
     values = text.count(",") + text.count("[") + text.count("{")
-    _compare(name, text.count("\n{"), values // 2)
+    _refuse_too_many(name, text.count("\n{"), values // 2)
 
 
 def check_columns(count: int, name: str) -> None:
@@ -57,7 +57,7 @@ def check_parquet(path: Path) -> None:
         raise _too_large(path.name, str(error)) from error
 
 
-def _compare(name: str, rows: int, values: int) -> None:
+def _refuse_too_many(name: str, rows: int, values: int) -> None:
     if rows > MOST_ROWS:
         raise _too_large(name, f"{rows:,} lines, expected at most {MOST_ROWS:,}")
     if values > MOST_VALUES:

@@ -148,14 +148,14 @@ RELEASES = (
 )  # fmt: skip
 
 
-def bare(column: str) -> str:
+def bare_name(column: str) -> str:
     """A column's name in small letters and digits only."""
     return re.sub(r"[\W_]", "", column.lower())
 
 
 def is_known_name(cell: str) -> bool:
     """Whether a cell is called like a column."""
-    name = bare(cell)
+    name = bare_name(cell)
     option = OPTION.fullmatch(name)
     return (
         name in _ALL
@@ -164,20 +164,23 @@ def is_known_name(cell: str) -> bool:
     )
 
 
-def find_column(role: str, columns: Sequence[str], taken: Iterable[str | None] = ()) -> str | None:
+def find_column(role: str, columns: Sequence[str], taken_columns: Iterable[str | None] = ()) -> str | None:
     """The column whose name tells this role, if it is not taken; in question.stem the last part counts too."""
-    used = {part for column in taken if column for part in (column, *column.split("+"))}
+    used = {part for column in taken_columns if column for part in (column, *column.split("+"))}
     free = [column for column in columns if column not in used]
-    whole = {bare(column): column for column in reversed(free)}
-    last = {bare(column.rpartition(".")[2]): column for column in reversed(free) if "." in column}
-    return next((by_name[name] for name in NAMES[role].split() for by_name in (whole, last) if name in by_name), None)
+    by_whole_name = {bare_name(column): column for column in reversed(free)}
+    by_last_part = {bare_name(column.rpartition(".")[2]): column for column in reversed(free) if "." in column}
+    return next(
+        (by_name[name] for name in NAMES[role].split() for by_name in (by_whole_name, by_last_part) if name in by_name),
+        None,
+    )
 
 
 def numbered_columns(columns: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
     """Columns named like option1, option2 or choice_a, choice_b, in that order; the family with the most members."""
     families: dict[str, list[tuple[str, str]]] = {}
     for column in columns:
-        match = pattern.fullmatch(bare(column))
+        match = pattern.fullmatch(bare_name(column))
         if match:
             families.setdefault(match[1], []).append((match[2], column))
     members = max(map(_in_a_row, families.values()), key=len, default=[])
@@ -195,7 +198,7 @@ def _in_a_row(members: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     ]
 
 
-def _nested(columns: Sequence[str]) -> list[str]:
+def _nested_options(columns: Sequence[str]) -> list[str]:
     """The options of an object with a field each: options.A, options.B ... in that order, however a row has them."""
     stems = dict.fromkeys(column.rpartition(".")[0] for column in columns if "." in column)
     fields: list[str] = []
@@ -203,22 +206,25 @@ def _nested(columns: Sequence[str]) -> list[str]:
         inner = {column.rpartition(".")[2]: column for column in columns if column.rpartition(".")[0] == stem}
         for pattern in (LETTER, NUMBER, OPTION):
             marks = numbered_columns(list(inner), pattern)
-            family = [pattern.fullmatch(bare(mark))[2] for mark in marks]  # type: ignore[index]
-            whole = family in (list(ALPHABET[: len(family)]), *(_count(first, len(family)) for first in (0, 1)))
-            if len(family) > max(1, len(fields)) and whole:
+            family = [pattern.fullmatch(bare_name(mark))[2] for mark in marks]  # type: ignore[index]
+            is_complete = family in (
+                list(ALPHABET[: len(family)]),
+                *(_count_up(first, len(family)) for first in (0, 1)),
+            )
+            if len(family) > max(1, len(fields)) and is_complete:
                 fields = [inner[mark] for mark in marks]
     return fields
 
 
-def _count(first: int, many: int) -> list[str]:
-    return [str(number) for number in range(first, first + many)]
+def _count_up(first: int, count: int) -> list[str]:
+    return [str(number) for number in range(first, first + count)]
 
 
 def breaks_off(columns: Sequence[str]) -> bool:
     """Whether of columns like option_b, option_c or option1, option3 some before or between them are not there."""
     for pattern in (OPTION, QUIZ, CONTEXT):
-        marks = [match[2] for column in columns if (match := pattern.fullmatch(bare(column)))]
-        rows = (list(ALPHABET[: len(marks)]), _count(0, len(marks)), _count(1, len(marks)))
+        marks = [match[2] for column in columns if (match := pattern.fullmatch(bare_name(column)))]
+        rows = (list(ALPHABET[: len(marks)]), _count_up(0, len(marks)), _count_up(1, len(marks)))
         if marks and len(marks) == len(columns):
             return marks not in rows
     return False
@@ -226,24 +232,26 @@ def breaks_off(columns: Sequence[str]) -> bool:
 
 def option_columns(columns: Sequence[str]) -> list[str]:
     """The columns with one option each: option1, option2 ..., or A, B, C ... where these stand in a row."""
-    numbered = max((*(numbered_columns(columns, pattern) for pattern in (OPTION, QUIZ)), _nested(columns)), key=len)
+    numbered = max(
+        (*(numbered_columns(columns, pattern) for pattern in (OPTION, QUIZ)), _nested_options(columns)), key=len
+    )
     letters = [column for column in numbered_columns(columns, LETTER) if len(column.strip()) == 1]
-    if len(letters) > 1 and [bare(column) for column in letters] == list(ALPHABET[: len(letters)]):
+    if len(letters) > 1 and [bare_name(column) for column in letters] == list(ALPHABET[: len(letters)]):
         return letters if len(letters) >= len(numbered) else numbered
     return numbered
 
 
 def release_of(columns: Sequence[str]) -> tuple[Release, dict[str, str]] | None:
     """The published table that has these columns, with the roles under the names they have here."""
-    named = {bare(column): column for column in reversed(columns)}
+    by_bare_name = {bare_name(column): column for column in reversed(columns)}
     for release in RELEASES:
         # What is refused is so, too, inside an object: target.span1_text.
         shown = release.columns.split()
-        inside = release.refused and all(any(column.endswith(name) for column in named) for name in shown)
-        if inside or all(name in named for name in shown):
+        inside = release.refused and all(any(column.endswith(name) for column in by_bare_name) for name in shown)
+        if inside or all(name in by_bare_name for name in shown):
             roles = {}
             for role, name in release.roles.items():
-                parts = [named[part] for part in name.split("+") if part in named]
+                parts = [by_bare_name[part] for part in name.split("+") if part in by_bare_name]
                 if parts:
                     roles[role] = "+".join(parts)
             return release, roles

@@ -35,7 +35,7 @@ class Options:
 def from_list(value: Any, separator: str = "") -> Options | None:
     """The options of a list, or of a cell that holds one; none where it is neither."""
     if isinstance(value, str):
-        value = _parted(value, separator)
+        value = _split_cell(value, separator)
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, tuple):
@@ -68,9 +68,9 @@ def _from_object(value: dict[str, Any]) -> Options | None:
 def in_a_row(marks: Iterable[str]) -> bool:
     """Whether these are at least two letters or numbers in a row from the first: A, B, C or 0, 1 or 1, 2, 3."""
     names = [mark.strip().lower() for mark in marks]
-    many = len(names)
-    rows = (string.ascii_lowercase[:many], *(range(first, first + many) for first in (0, 1)))
-    return many > 1 and any(names == [str(mark) for mark in row] for row in rows)
+    count = len(names)
+    rows = (string.ascii_lowercase[:count], *(range(first, first + count) for first in (0, 1)))
+    return count > 1 and any(names == [str(mark) for mark in row] for row in rows)
 
 
 def _from_objects(value: Sequence[dict[str, Any]]) -> Options | None:
@@ -85,10 +85,10 @@ def _from_objects(value: Sequence[dict[str, Any]]) -> Options | None:
     return Options(texts, names, flags.index(True) if flags.count(True) == 1 else None)
 
 
-def flagged(value: Any) -> int | None:
+def flagged_option(value: Any) -> int | None:
     """The place of the only 1 or true in a list."""
     if isinstance(value, str):
-        value = _parted(value, "json")
+        value = _split_cell(value, "json")
     if not isinstance(value, list):
         return None
     flags = [_is_true(item) for item in value]
@@ -103,7 +103,7 @@ def guess_separator(values: Iterable[Any]) -> str:
     """What parts the options of most cells, "" where they are lists or nothing parts them."""
     cells = [value for value in values if isinstance(value, str) and value.strip()]
     for separator in SEPARATORS if cells else ():
-        parted = [_parted(cell, separator) for cell in cells]
+        parted = [_split_cell(cell, separator) for cell in cells]
         if sum(_holds_several(part) for part in parted) >= 0.9 * len(cells):
             return separator
     return ""
@@ -115,7 +115,7 @@ def _holds_several(part: Any) -> bool:
     return isinstance(part, list) and len(part) > 1
 
 
-def _parted(cell: str, separator: str) -> Any:
+def _split_cell(cell: str, separator: str) -> Any:
     if separator in ("", "json"):
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(cell)
@@ -123,7 +123,7 @@ def _parted(cell: str, separator: str) -> Any:
     if separator == "python":
         return _python_list(cell)
     if separator == "lettered":
-        return _lettered(cell)
+        return _lettered_parts(cell)
     parts = [part.strip() for part in cell.split(separator)]
     return parts if all(parts) else None
 
@@ -139,10 +139,10 @@ def _python_list(cell: str) -> list[Any] | dict[str, Any] | None:
             return value
     text = cell.strip().removeprefix("array(").strip()
     end = text.rfind("]")
-    return _strings(text[1:end]) if text.startswith("[") and end > 0 else None
+    return _quoted_strings(text[1:end]) if text.startswith("[") and end > 0 else None
 
 
-def _strings(text: str) -> list[str] | None:
+def _quoted_strings(text: str) -> list[str] | None:
     """The quoted strings of a list without its brackets; none where anything but commas and blanks is between."""
     strings: list[str] = []
     at = 0
@@ -166,7 +166,7 @@ def _strings(text: str) -> list[str] | None:
     return strings or None
 
 
-def _lettered(cell: str) -> list[str] | None:
+def _lettered_parts(cell: str) -> list[str] | None:
     """The parts of "A) red B) blue" or "a ) 38 , b ) 27", where the letters or numbers are in a row."""
     marks = list(_LETTERED.finditer(cell))
     if len(marks) < 2 or marks[0].start() != 0:

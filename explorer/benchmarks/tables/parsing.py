@@ -32,37 +32,37 @@ from explorer.errors import BenchmarkError, UsageError
 PREFIX = "imported_"  # of a benchmark made from a table
 
 
-def read(path: Path, reading: Reading, name: str, labels: Path | None = None) -> Parsed:
+def read_file(path: Path, reading: Reading, name: str, labels: Path | None = None) -> Parsed:
     """The instances of a file, and the rows left out with the reason; ids hold row numbers unless a column has ids."""
     data = table_rows.read_bytes(path)
     if reading.format == "suite":
-        made, left_out = suites.from_json(table_rows.suites_of(path, data, reading), reading)
+        keyed, left_out = suites.from_json(table_rows.suites_of(path, data, reading), reading)
     else:
-        beside = (labels or labels_beside(path)) if reading.labels else None
-        table = table_rows.read_rows(path, data, reading, beside)
+        label_file = (labels or labels_beside(path)) if reading.labels else None
+        table = table_rows.read_rows(path, data, reading, label_file)
         _check_columns(path, table, reading)
         if reading.kind == "suite":
-            made, left_out = suites.from_table(table, reading)
+            keyed, left_out = suites.from_table(table, reading)
         else:
-            made, left_out = table_instances.make(table, reading, path.name)
+            keyed, left_out = table_instances.make_instances(table, reading, path.name)
         left_out = _in_order([*table.left_out, *left_out])
-    if not made:
+    if not keyed:
         why = f"; the first: {left_out[0].where}: {left_out[0].reason}" if left_out else ""
         raise BenchmarkError(f"No row of {path.name} could be read as {reading.kind}{why}. Check kind and columns.")
     if reading.language:
-        made = [(key, table_languages.of_whole(instance, reading.language)) for key, instance in made]
+        keyed = [(key, table_languages.of_whole(instance, reading.language)) for key, instance in keyed]
     benchmark = PREFIX + name
-    keys = unique_keys(f"{instance.group}/{key}" for key, instance in made)
+    keys = unique_keys(f"{instance.group}/{key}" for key, instance in keyed)
     instances = (
         dataclasses.replace(instance, id=f"{benchmark}/{key}", benchmark=benchmark)
-        for key, (_, instance) in zip(keys, made, strict=True)
+        for key, (_, instance) in zip(keys, keyed, strict=True)
     )
     return Parsed(tuple(instances), tuple(left_out))
 
 
 def _check_columns(path: Path, table: Table, reading: Reading) -> None:
     for role, column in reading.columns.items():
-        lacking = [part for part in table_roles.parts(column, table.names, role) if part not in table.names]
+        lacking = [part for part in table_roles.column_parts(column, table.names, role) if part not in table.names]
         if lacking:
             raise UsageError(f"{path.name} has no column {lacking[0]!r}; it has {', '.join(table.names[:20])}.")
 
@@ -70,8 +70,8 @@ def _check_columns(path: Path, table: Table, reading: Reading) -> None:
 def _in_order(left_out: Sequence[LeftOut]) -> list[LeftOut]:
     """By line; those of other splits stay at the end."""
 
-    def place(left: LeftOut) -> tuple[bool, int]:
-        match = re.fullmatch(r"(?:line|row) (\d+)", left.where)
+    def by_line(skipped: LeftOut) -> tuple[bool, int]:
+        match = re.fullmatch(r"(?:line|row) (\d+)", skipped.where)
         return not match, int(match[1]) if match else 0
 
-    return sorted(left_out, key=place)
+    return sorted(left_out, key=by_line)

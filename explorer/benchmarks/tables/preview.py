@@ -9,7 +9,7 @@ from typing import Any
 from explorer import prompts
 from explorer.benchmarks.core.benchmark import Parsed
 from explorer.benchmarks.tables.reading import Reading
-from explorer.benchmarks.tables.roles import TOLD
+from explorer.benchmarks.tables.roles import KIND_WORDS
 from explorer.records import Instance
 
 FIRST = 3  # items shown
@@ -22,7 +22,7 @@ REASONS = {
 }
 
 
-def items(parsed: Parsed) -> list[dict[str, Any]]:
+def preview_items(parsed: Parsed) -> list[dict[str, Any]]:
     """The first items: for each text its context, what is scored after it, and whether it is the right one."""
     return [_item(instance) for instance in parsed.instances[:FIRST]]
 
@@ -57,30 +57,30 @@ def _kind_of(reason: str) -> str:
     return next((words for start, words in REASONS.items() if reason.startswith(start)), reason)
 
 
-def about(reading: Reading) -> dict[str, str]:
+def describe_reading(reading: Reading) -> dict[str, str]:
     """What the reading rests on, in words, part by part."""
-    descriptions = {"kind": TOLD[reading.kind], **reading.why}
+    descriptions = {"kind": KIND_WORDS[reading.kind], **reading.why}
     if reading.why.get("kind"):
-        descriptions["kind"] = f"{TOLD[reading.kind]} ({reading.why['kind']})"
+        descriptions["kind"] = f"{KIND_WORDS[reading.kind]} ({reading.why['kind']})"
     return descriptions
 
 
-def lines(reading: Reading, parsed: Parsed) -> list[str]:
+def preview_lines(reading: Reading, parsed: Parsed) -> list[str]:
     """The preview as lines of plain text; what a model scores stands after >>."""
-    printed = [f"{name}: {text}" for name, text in about(reading).items()]
+    printed = [f"{name}: {text}" for name, text in describe_reading(reading).items()]
     printed.append("the first items as a model reads them, what is scored after >>:")
-    for item in items(parsed):
+    for item in preview_items(parsed):
         rated = "" if item["rating"] is None else f", rated {item['rating']:g}"
         printed.append(f"  {item['id']}{rated}")
         for text in item["texts"][:MOST]:
             mark = {True: "right", False: "wrong", None: ""}[text["right"]]
-            named = text["name"] if reading.instance_kind == "regions" else mark
-            printed.append(f"    {named:<6} {_shown(text)}")
+            heading = text["name"] if reading.instance_kind == "regions" else mark
+            printed.append(f"    {heading:<6} {_shown(text)}")
         if len(item["texts"]) > MOST:
             printed.append(f"    and {len(item['texts']) - MOST} more")
     unused = reading.unused
     printed.append(f"columns not used: {', '.join(unused)}" if unused else "every column is used")
-    printed += [f"left out {many:,}: {reason}" for reason, many in list(left_out(parsed).items())[:10]]
+    printed += [f"left out {count:,}: {reason}" for reason, count in list(left_out(parsed).items())[:10]]
     return printed
 
 

@@ -47,10 +47,10 @@ class Reading:
     @property
     def instance_kind(self) -> Kind:
         """The kind of the instances that the file's rows become."""
-        made: Mapping[str, Kind] = {
+        instance_kinds: Mapping[str, Kind] = {
             "judged": "pair", "turns": "pair", "contexts": "choice", "rating": "rating", "suite": "regions"
         }  # fmt: skip
-        return made.get(self.kind) or self.kind  # type: ignore[return-value]
+        return instance_kinds.get(self.kind) or self.kind  # type: ignore[return-value]
 
     @property
     def unused(self) -> tuple[str, ...]:

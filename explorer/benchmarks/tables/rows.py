@@ -134,7 +134,7 @@ def read_rows(path: Path, data: bytes, reading: Reading, labels: Path | None = N
             table = _from_cells(path, text, reading)
         else:
             limits.check_json(text, path.name)
-            objects = _json_lines(text) if reading.format == "jsonl" else _json(path, text, reading.split)
+            objects = _json_lines(text) if reading.format == "jsonl" else _rows_of_json(path, text, reading.split)
             table = _from_objects(objects, path)
     return _with_labels(table, path, labels) if labels else table
 
@@ -148,14 +148,14 @@ def suites_of(path: Path, data: bytes, reading: Reading) -> tuple[Any, ...]:
         return ()
     limits.check_json(text, path.name)
     try:
-        whole = (
+        content = (
             [json.loads(line) for line in text.splitlines() if line.strip()]
             if reading.format == "jsonl"
             else (json.loads(text))
         )
     except (ValueError, RecursionError):
         return ()
-    suites = whole if isinstance(whole, list) else [whole]
+    suites = content if isinstance(content, list) else [content]
     needed = {"items", "predictions"}
     return tuple(suites) if suites and all(isinstance(suite, dict) and needed <= set(suite) for suite in suites) else ()
 
@@ -189,7 +189,7 @@ def _from_cells(path: Path, text: str, reading: Reading) -> Table:
     limits.check_cells(text, path.name, reading.delimiter)
     table: Table | None = None
     early: list[table_text.Line] = []
-    for line in table_text.split(text.removeprefix("\ufeff"), reading.delimiter, reading.quoting, reading.skip):
+    for line in table_text.split_rows(text.removeprefix("\ufeff"), reading.delimiter, reading.quoting, reading.skip):
         if table is None and line.reason and not line.counts:
             early.append(line)
             continue
@@ -223,44 +223,44 @@ def _json_lines(text: str) -> Iterator[tuple[str, Any]]:
                 yield f"line {number}", LeftOut(f"line {number}", "no JSON")
 
 
-def _json(path: Path, text: str, split: str) -> Iterator[tuple[str, Any]]:
+def _rows_of_json(path: Path, text: str, split: str) -> Iterator[tuple[str, Any]]:
     try:
-        whole = plain_json.read(text.removeprefix("\ufeff"))
+        content = plain_json.read(text.removeprefix("\ufeff"))
     except ValueError as error:
         raise BenchmarkError(f"{path.name} is not JSON ({str(error)[:100]}). Mend or convert the file.") from error
-    others: dict[str, int] = {}
-    chosen = ""
-    if isinstance(whole, dict):
-        lists = {name: value for name, value in whole.items() if isinstance(value, list)}
+    other_splits: dict[str, int] = {}
+    chosen_split = ""
+    if isinstance(content, dict):
+        lists = {name: value for name, value in content.items() if isinstance(value, list)}
         lengths = {len(value) for value in lists.values()}
         objects = [name for name, value in lists.items() if value and isinstance(value[0], dict)]
-        if len(lists) == len(whole) > 1 and len(lengths) == 1 and len(objects) < len(lists):
-            whole = [
-                dict(zip(whole, row, strict=False)) for row in zip(*whole.values(), strict=False)
+        if len(lists) == len(content) > 1 and len(lengths) == 1 and len(objects) < len(lists):
+            content = [
+                dict(zip(content, row, strict=False)) for row in zip(*content.values(), strict=False)
             ]  # a list a column
-        elif whole and all(isinstance(value, dict) for value in whole.values()):
-            whole = _from_keys(whole)
+        elif content and all(isinstance(value, dict) for value in content.values()):
+            content = _from_keys(content)
         else:
             if split and split not in lists:
                 raise UsageError(f"{path.name} has no list {split!r}; it has {', '.join(lists) or 'none'}.")
-            chosen = split or next(iter(objects), "")
-            others = {name: len(lists[name]) for name in objects if name != chosen}
-            whole = lists[chosen] if chosen else [whole]
-    if not isinstance(whole, list):
-        raise BenchmarkError(f"{path.name} holds a JSON {type(whole).__name__}, expected a list of objects.")
-    for number, row in enumerate(whole, 1):
+            chosen_split = split or next(iter(objects), "")
+            other_splits = {name: len(lists[name]) for name in objects if name != chosen_split}
+            content = lists[chosen_split] if chosen_split else [content]
+    if not isinstance(content, list):
+        raise BenchmarkError(f"{path.name} holds a JSON {type(content).__name__}, expected a list of objects.")
+    for number, row in enumerate(content, 1):
         yield f"row {number}", row
-    for name, many in others.items():
-        for number in range(1, many + 1):
-            yield "", LeftOut(f"{name} row {number}", f"in the split {name!r}; only {chosen!r} is read")
+    for name, count in other_splits.items():
+        for number in range(1, count + 1):
+            yield "", LeftOut(f"{name} row {number}", f"in the split {name!r}; only {chosen_split!r} is read")
 
 
-def _from_keys(whole: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _from_keys(content: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of an object of objects: pandas writes a column each, {"a": {"0": ...}}; others a row under its key."""
-    inner = [tuple(value) for value in whole.values()]
+    inner = [tuple(value) for value in content.values()]
     if len(inner) > 1 and len(set(inner)) == 1 and all(key.isdecimal() for key in inner[0]):
-        return [{name: column[key] for name, column in whole.items()} for key in inner[0]]
-    return [dict(value) if "id" in value else {"id": name, **value} for name, value in whole.items()]
+        return [{name: column[key] for name, column in content.items()} for key in inner[0]]
+    return [dict(value) if "id" in value else {"id": name, **value} for name, value in content.items()]
 
 
 def _from_objects(rows: Iterator[tuple[str, Any]], path: Path) -> Table:

@@ -28,16 +28,18 @@ NAMES = tuple(role for roles in ROLES.values() for role in roles)
 
 def with_words(reading: Reading, table: Table) -> Reading:
     """The reading with the columns of words that are called so and hold the words of all their sentences."""
-    found = dict(reading.columns)
+    columns = dict(reading.columns)
     for role, (text, _) in ROLES.get(reading.kind, {}).items():
-        column = find_column(role, table.names, found.values())
-        if role in found or not column or text not in reading.columns:
+        column = find_column(role, table.names, columns.values())
+        if role in columns or not column or text not in reading.columns:
             continue
         cells = [(words_of(row.cells.get(column)), row.cells.get(reading.columns[text])) for row in table.rows]
-        said = [(words, written(sentence)) for words, sentence in cells if words]
-        if said and all(not isinstance(align(sentence, words), str) for words, sentence in said):
-            found[role] = column
-    return dataclasses.replace(reading, columns=found)
+        cells_with_words = [(words, written(sentence)) for words, sentence in cells if words]
+        if cells_with_words and all(
+            not isinstance(align(sentence, words), str) for words, sentence in cells_with_words
+        ):
+            columns[role] = column
+    return dataclasses.replace(reading, columns=columns)
 
 
 def words_of(value: Any) -> list[str]:
@@ -53,11 +55,15 @@ def words_of(value: Any) -> list[str]:
 
 def of_row(instance: Instance, cells: Mapping[str, Any], reading: Reading) -> Instance | str:
     """The instance with the words of its options, or why those are not the words of their sentence."""
-    given: dict[str, list[str]] = {}
+    words_by_option: dict[str, list[str]] = {}
     for role, (_, option) in ROLES.get(reading.kind, {}).items():
         if not (words := words_of(reading.cell(cells, role))):
             continue
-        if isinstance(found := align(instance.options[option], words), str):
-            return f"{reading.columns[role]}: {found}"
-        given[str(option)] = words
-    return dataclasses.replace(instance, extra={**instance.extra, "words": given}) if given else instance
+        if isinstance(problem := align(instance.options[option], words), str):
+            return f"{reading.columns[role]}: {problem}"
+        words_by_option[str(option)] = words
+    return (
+        dataclasses.replace(instance, extra={**instance.extra, "words": words_by_option})
+        if words_by_option
+        else instance
+    )

@@ -14,35 +14,37 @@ from explorer.benchmarks.tables.values import number, written
 from explorer.errors import BenchmarkError, ExplorerError, UsageError
 from explorer.records import Condition, Instance
 
-Made = tuple[str, Instance]
+KeyedInstance = tuple[str, Instance]
 
 
-def from_json(suites: Sequence[Mapping[str, Any]], reading: Reading) -> tuple[list[Made], list[LeftOut]]:
+def from_json(suites: Sequence[Mapping[str, Any]], reading: Reading) -> tuple[list[KeyedInstance], list[LeftOut]]:
     """The items of suites as instances, and those left out with the reason."""
-    made: list[Made] = []
+    keyed: list[KeyedInstance] = []
     left_out: list[LeftOut] = []
-    for place, suite in enumerate(suites, 1):
+    for suite_number, suite in enumerate(suites, 1):
         meta = suite.get("meta")
         name = str(meta.get("name") or "") if isinstance(meta, Mapping) else str(suite.get("name") or "")
-        name = name or f"suite {place}"
-        formulas = reading.formulas or tuple(_formula(prediction) for prediction in _list(suite, "predictions", name))
-        for number_, item in enumerate(_list(suite, "items", name), 1):
-            where = f"{name} item {number_}"
+        name = name or f"suite {suite_number}"
+        formulas = reading.formulas or tuple(
+            _formula(prediction) for prediction in _required_list(suite, "predictions", name)
+        )
+        for item_number, item in enumerate(_required_list(suite, "items", name), 1):
+            where = f"{name} item {item_number}"
             try:
                 conditions = tuple(_condition(condition) for condition in item["conditions"])
-                key = str(item.get("item_number", number_))
+                key = str(item.get("item_number", item_number))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 left_out.append(LeftOut(where, f"no conditions with regions ({type(error).__name__}: {error})"))
                 continue
-            _add(made, left_out, where, key, name, conditions, formulas, _region_names(suite))
-    return made, left_out
+            _add_item(keyed, left_out, where, key, name, conditions, formulas, _region_names(suite))
+    return keyed, left_out
 
 
-def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut]]:
+def from_table(table: Table, reading: Reading) -> tuple[list[KeyedInstance], list[LeftOut]]:
     """The items of a table with a row a region; formulas have to be given, since no row has them."""
     left_out: list[LeftOut] = []
     items: dict[tuple[str, str], dict[str, dict[float, str]]] = {}
-    first: dict[tuple[str, str], str] = {}
+    first_rows: dict[tuple[str, str], str] = {}
     cells: dict[tuple[str, str], Mapping[str, Any]] = {}
     columns = reading.columns
     for row in table.rows:
@@ -53,29 +55,29 @@ def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut
             continue
         key = (written(reading.cell(row.cells, "group")), written(row.cells.get(columns["item"])))
         conditions = items.setdefault(key, {})
-        first.setdefault(key, row.where)
+        first_rows.setdefault(key, row.where)
         cells.setdefault(key, row.cells)
         regions = conditions.setdefault(written(row.cells.get(columns["condition"])), {})
         if region in regions:
             left_out.append(LeftOut(row.where, f"region {region:g} of this item and condition for the second time"))
             continue
         regions[region] = written(row.cells.get(columns["content"]))
-    made: list[Made] = []
+    keyed: list[KeyedInstance] = []
     for (group, item), item_conditions in items.items():
         versions = tuple(
             Condition(name, tuple(regions.get(float(n), "") for n in range(1, int(max(regions)) + 1)))
             for name, regions in item_conditions.items()
         )
-        before = len(made)
-        _add(made, left_out, first[group, item], item, group or "suite", versions, reading.formulas, ())
-        made[before:] = [
-            (key, languages.of_row(instance, cells[group, item], reading)) for key, instance in made[before:]
+        before = len(keyed)
+        _add_item(keyed, left_out, first_rows[group, item], item, group or "suite", versions, reading.formulas, ())
+        keyed[before:] = [
+            (key, languages.of_row(instance, cells[group, item], reading)) for key, instance in keyed[before:]
         ]
-    return made, left_out
+    return keyed, left_out
 
 
-def _add(
-    made: list[Made],
+def _add_item(
+    keyed: list[KeyedInstance],
     left_out: list[LeftOut],
     where: str,
     key: str,
@@ -84,28 +86,28 @@ def _add(
     formulas: Sequence[str],
     regions: Sequence[str],
 ) -> None:
-    named = {condition.name: len(condition.regions) for condition in conditions}
+    region_counts = {condition.name: len(condition.regions) for condition in conditions}
     for formula in formulas:
-        for region in syntaxgym_formula.regions(_parsed(formula)):
-            if region.condition not in named:
+        for region in syntaxgym_formula.regions_of(_parse_or_none(formula)):
+            if region.condition not in region_counts:
                 left_out.append(LeftOut(where, f"no condition {region.condition!r}, which a prediction asks for"))
                 return
-            if region.number is not None and not 1 <= region.number <= named[region.condition]:
+            if region.number is not None and not 1 <= region.number <= region_counts[region.condition]:
                 left_out.append(LeftOut(where, f"no region {region.number} in condition {region.condition!r}"))
                 return
     extra = {"formulas": list(formulas), "regions": list(regions)}
-    made.append((key, Instance("", "", "all", group, "regions", "syntaxgym", conditions=conditions, extra=extra)))
+    keyed.append((key, Instance("", "", "all", group, "regions", "syntaxgym", conditions=conditions, extra=extra)))
 
 
 def check_formulas(formulas: Sequence[str]) -> None:
     """UsageError for a prediction that cannot be read."""
     for formula in formulas:
-        _parsed(formula)
+        _parse_or_none(formula)
 
 
-def _parsed(formula: str) -> Any:
+def _parse_or_none(formula: str) -> Any:
     try:
-        return syntaxgym_formula.parse(formula)
+        return syntaxgym_formula.parse_formula(formula)
     except ExplorerError as error:
         raise UsageError(f"The prediction {formula[:80]!r} cannot be read: {error}") from error
 
@@ -124,7 +126,7 @@ def _condition(condition: Mapping[str, Any]) -> Condition:
     return Condition(str(condition["condition_name"]), tuple(written(region.get("content")) for region in regions))
 
 
-def _list(suite: Mapping[str, Any], name: str, title: str) -> list[Any]:
+def _required_list(suite: Mapping[str, Any], name: str, title: str) -> list[Any]:
     entries = suite.get(name)
     if not isinstance(entries, list) or not entries:
         raise BenchmarkError(f"The suite {title} has no list of {name}, expected the published form of SyntaxGym.")

@@ -54,9 +54,9 @@ def refuse_foreign(data: bytes, name: str) -> None:
     """Raise for what is plainly no table: an archive, a PDF, a web page, nothing."""
     if not data.strip():
         raise BenchmarkError(f"{name} is empty, expected a table. Choose another file.")
-    for start, what, advice in _FOREIGN:
+    for start, file_type, advice in _FOREIGN:
         if data.startswith(start):
-            raise BenchmarkError(f"{name} is {what}, expected a table. {advice} and import that.")
+            raise BenchmarkError(f"{name} is {file_type}, expected a table. {advice} and import that.")
     begin = data[:2000].lstrip(codecs.BOM_UTF8 + b" \t\r\n").lower()
     if begin.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml", b"<!doctype")):
         raise BenchmarkError(f"{name} is a web page or XML, expected a table. Download the raw file and import that.")
@@ -76,12 +76,12 @@ def guess_dialect(
     """
     if delimiter is not None and (len(delimiter) > 1 or delimiter in ("\r", "\n", '"', " ")):
         raise UsageError(f"{delimiter!r} cannot part cells; name one character, or none where a line is one cell.")
-    said = EXCEL.match(text)
-    skip = text[: said.end()].count("\n") if said else 0
-    if said and delimiter is None:
-        delimiter = said[1]
-    comments = _comments(text, skip)
-    body = _after(text, skip + comments)
+    excel_line = EXCEL.match(text)
+    skip = text[: excel_line.end()].count("\n") if excel_line else 0
+    if excel_line and delimiter is None:
+        delimiter = excel_line[1]
+    comments = _comment_lines(text, skip)
+    body = _text_after(text, skip + comments)
     if delimiter is None:
         sample = body[: body.find("\n", SAMPLE) + 1 or len(body)]  # whole lines, however long
         delimiter = _guess_delimiter(sample, quoting, prefers_tabs=name.lower().endswith((".tsv", ".tab")))
@@ -91,39 +91,39 @@ def guess_dialect(
         comments -= 1
     skip += comments
     if header is None:
-        lines = (line.cells for line in split(text, delimiter, quoting, skip) if line.cells)
+        lines = (line.cells for line in split_rows(text, delimiter, quoting, skip) if line.cells)
         header = has_header(list(itertools.islice(lines, HEADED)), columns)
     return Dialect(delimiter, quoting, header, skip)
 
 
-def _comments(text: str, skip: int) -> int:
+def _comment_lines(text: str, skip: int) -> int:
     """How many lines from there on begin with #, none where all do."""
     lines = text[:SAMPLE].split("\n")[skip:]
-    many = next((place for place, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
-    return many if any(line.startswith("#") for line in lines[:many]) else 0
+    count = next((number for number, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    return count if any(line.startswith("#") for line in lines[:count]) else 0
 
 
 def _is_headed_by_comment(text: str, lines: int, body: str, delimiter: str, quoting: bool) -> bool:
     """Whether the last line with # has the columns of the rows below, as in "#good<tab>bad", and they no header."""
-    rows = [line.cells for line in itertools.islice(split(body, delimiter, quoting), HEADED) if line.cells]
+    rows = [line.cells for line in itertools.islice(split_rows(body, delimiter, quoting), HEADED) if line.cells]
     if has_header(rows):
         return False
     last = text.split("\n")[lines - 1]
-    widths = Counter(len(line.cells) for line in itertools.islice(split(body, delimiter, quoting), HEADED))
-    cells = next((line.cells for line in split(last, delimiter, quoting)), ())
+    widths = Counter(len(line.cells) for line in itertools.islice(split_rows(body, delimiter, quoting), HEADED))
+    cells = next((line.cells for line in split_rows(last, delimiter, quoting)), ())
     return len(cells) > 1 and bool(widths) and len(cells) == widths.most_common(1)[0][0]
 
 
-def _after(text: str, lines: int) -> str:
+def _text_after(text: str, lines: int) -> str:
     return text.split("\n", lines)[-1] if lines else text
 
 
-def split(text: str, delimiter: str, quoting: bool, skip: int = 0) -> Iterator[Line]:
+def split_rows(text: str, delimiter: str, quoting: bool, skip: int = 0) -> Iterator[Line]:
     """The rows of a text, with those that cannot be read, and the empty lines and comments that are no rows."""
     for number, line in enumerate(text.split("\n")[:skip] if skip else (), 1):
         if line.strip("\ufeff \t\r"):
             yield Line(number, reason="a line before the table", counts=False)
-    body = _after(text, skip)
+    body = _text_after(text, skip)
     end = (
         skip + len(re.findall(r"\r\n|\r|\n", body.rstrip())) + 1
     )  # empty lines at the end of a file are nothing that is missing
@@ -160,23 +160,23 @@ def has_header(rows: Sequence[tuple[str, ...]], columns: Collection[str] = ()) -
     if not rows:
         return False
     first = [cell.strip() for cell in rows[0]]
-    named = [cell for cell in first if cell]
+    filled = [cell for cell in first if cell]
     below = [row for row in rows[1:] if len(row) == len(first)]
     if columns and any(column in first for column in columns):
         return True
     if any(re.fullmatch(r"column \d+", column) for column in columns):
         return False
-    if not named or (len(named) > 1 and len(set(named)) == 1):
+    if not filled or (len(filled) > 1 and len(set(filled)) == 1):
         return False
-    if any(_reads_like_a_value(cell) for cell in named):
+    if any(_reads_like_a_value(cell) for cell in filled):
         return False
-    values = [{row[place].strip() for row in below} for place in range(len(first))]
+    values = [{row[i].strip() for row in below} for i in range(len(first))]
     # A name does not come again below it; what does is a value, like True, good or a label.
     if any(cell and cell in column for cell, column in zip(first, values, strict=False)):
         return False
-    if any(is_known_name(cell) for cell in named):
+    if any(is_known_name(cell) for cell in filled):
         return True
-    return not any(_is_alike(cell, [row[place] for row in below]) for place, cell in enumerate(first) if cell)
+    return not any(_is_alike(cell, [row[i] for row in below]) for i, cell in enumerate(first) if cell)
 
 
 def _reads_like_a_value(cell: str) -> bool:
@@ -207,7 +207,7 @@ def _guess_delimiter(sample: str, quoting: bool | None, prefers_tabs: bool) -> s
     best, chosen = 0.0, ""
     for delimiter in ("\t", *DELIMITERS) if prefers_tabs else DELIMITERS:
         for marks in (True, False) if quoting is None else (quoting,):
-            widths = Counter(len(line.cells) for line in split(sample, delimiter, marks) if line.counts)
+            widths = Counter(len(line.cells) for line in split_rows(sample, delimiter, marks) if line.counts)
             width, count = widths.most_common(1)[0] if widths else (0, 0)
             # The more cells agree on more columns, the better; the extension breaks the tie of plain text.
             share = count / widths.total() if width > 1 else 0.0
@@ -222,7 +222,7 @@ def _guess_delimiter(sample: str, quoting: bool | None, prefers_tabs: bool) -> s
 
 def _is_running_text(sample: str, delimiter: str, quoting: bool) -> bool:
     """Whether the signs are those of sentences: each stands before a blank, and the first row holds no names."""
-    lines = [line.cells for line in split(sample, delimiter, quoting) if line.counts]
+    lines = [line.cells for line in split_rows(sample, delimiter, quoting) if line.counts]
     if any(is_known_name(cell) for cell in lines[0]):
         return False
     return all(cell.startswith(" ") or not cell for cells in lines for cell in cells[1:]) and '"' not in sample
@@ -231,8 +231,8 @@ def _is_running_text(sample: str, delimiter: str, quoting: bool) -> bool:
 def _guess_quoting(text: str, delimiter: str) -> bool:
     if '"' not in text:
         return True
-    plain = [line for line in split(text, delimiter, quoting=False) if line.counts]
-    quoted = [line for line in split(text, delimiter, quoting=True) if line.counts]
+    plain = [line for line in split_rows(text, delimiter, quoting=False) if line.counts]
+    quoted = [line for line in split_rows(text, delimiter, quoting=True) if line.counts]
     shares = [_agreement(lines) for lines in (quoted, plain)]
     if shares[0] != shares[1]:
         return shares[0] > shares[1]

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from explorer.benchmarks.tables.gold import is_unlabeled
-from explorer.benchmarks.tables.names import NEGATIVE, bare
+from explorer.benchmarks.tables.names import NEGATIVE, bare_name
 from explorer.benchmarks.tables.text import look_alike
 
 GOOD = ("1", "1.0", "true", "t", "yes", "y", "good", "g", "ok", "acceptable", "grammatical", "correct", "right",
@@ -51,7 +51,7 @@ def acceptable_value(name: str, values: Sequence[Any]) -> tuple[str, str] | None
     """(the value that means acceptable, the other) of a column of judgments; none where its values tell nothing."""
     counts = Counter(written(value) for value in values)
     if len(counts) == 3:  # a "?" or -1 is no judgment; a blank beside two others neither
-        counts = Counter({value: many for value, many in counts.items() if not is_unlabeled(value)})
+        counts = Counter({value: count for value, count in counts.items() if not is_unlabeled(value)})
     if len(counts) != 2:
         return None
     first, second = counts
@@ -62,7 +62,7 @@ def acceptable_value(name: str, values: Sequence[Any]) -> tuple[str, str] | None
     bad = [value for value in counts if value.lower() in BAD]
     if len(good) != 1 or len(bad) != 1 or {value.lower() for value in counts} == {"x", "y"}:  # any two names
         return None
-    turned = NEGATIVE.fullmatch(bare(name)) and good[0].lower() in PLAIN and bad[0].lower() in PLAIN
+    turned = NEGATIVE.fullmatch(bare_name(name)) and good[0].lower() in PLAIN and bad[0].lower() in PLAIN
     return (bad[0], good[0]) if turned else (good[0], bad[0])
 
 
@@ -74,9 +74,9 @@ def written(value: Any) -> str:
 def says_acceptability(name: str, values: Sequence[Any]) -> bool:
     """Whether a column of judgments is about acceptability and not any two classes."""
     words = {written(value).lower() for value in values}
-    plain = bare(name)
-    named = any(part in plain for part in ("accept", "gramma", "judg", "wellformed", "illformed", "star"))
-    return named or bool(words & {"*", "acceptable", "unacceptable", "grammatical", "ungrammatical"})
+    plain = bare_name(name)
+    is_called_so = any(part in plain for part in ("accept", "gramma", "judg", "wellformed", "illformed", "star"))
+    return is_called_so or bool(words & {"*", "acceptable", "unacceptable", "grammatical", "ungrammatical"})
 
 
 def by_turns(sentences: Sequence[str], judgments: Sequence[bool] | None = None) -> bool:

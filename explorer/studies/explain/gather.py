@@ -127,7 +127,7 @@ def with_unigrams(gathered: Gathered, counter: Counter, instances: Mapping[str, 
     if not flat:
         return gathered
     of_text = ngrams.of_texts(counter, flat, 1)
-    counts = ngrams.count(counter, of_text)
+    counts = ngrams.count_ngrams(counter, of_text)
     means = iter(
         float(np.mean([np.log10(1 + counts[ngram].count) for ngram in gram.ngrams])) if gram.ngrams else np.nan
         for gram in of_text

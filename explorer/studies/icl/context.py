@@ -194,7 +194,7 @@ def _sample_items(spec: RunSpec, resources: Resources) -> DrawnItems:
         demonstrations=max(demonstrations.DEMONSTRATIONS, *numbers_of_shots(spec)),
         seed=spec.seed,
     )
-    orders = demonstrations.orders(drawn_items.demonstrations, int(spec.settings["orders"]), spec.seed)
+    orders = demonstrations.sample_orders(drawn_items.demonstrations, int(spec.settings["orders"]), spec.seed)
     return DrawnItems(
         drawn_items,
         tuple(orders),

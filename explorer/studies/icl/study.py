@@ -236,7 +236,7 @@ class _Run:
             requests, replication.JUDGE_TOKENS, lambda text: "\n" in text.lstrip(), progress, judge=True
         )
         rows = [
-            generation_row(answer, number, verdict="" if answer.reason else replication.parse(answer.text))
+            generation_row(answer, number, verdict="" if answer.reason else replication.parse_kind(answer.text))
             for answer in answers
         ]
         thought = thought_rows(answers, mine, "judge_thought_chars")

@@ -145,7 +145,7 @@ def _benchmark(log: Log, resources: Resources, wish: str) -> tuple[str, dict[str
             )
         return wish, match
     best: tuple[str, dict[str, Match]] = ("", {})
-    for name in matching.order_by_task_name(log.task, benchmarks.available(resources.settings)):
+    for name in matching.order_by_task_name(log.task, benchmarks.available_names(resources.settings)):
         if benchmarks.find(name, resources.settings).kind not in ("pair", "choice", "cloze", "labelled"):
             continue
         try:
@@ -187,10 +187,12 @@ def _as_own(log: Log, resources: Resources) -> tuple[str, list[MatchedSample], s
         columns = {role: role for role in ("good", "bad", "context", "options", "gold", "text", "target", "id")}
         columns_present = {role: column for role, column in columns.items() if lines and column in lines[0]}
         try:
-            reading = table.guess(path, kind=kind, columns=columns_present, gold="0" if kind == "choice" else "")
+            reading = table.guess_reading(
+                path, kind=kind, columns=columns_present, gold="0" if kind == "choice" else ""
+            )
             # A choice whose context holds one "_" by chance is still asked as it was.
             reading = dataclasses.replace(reading, prompt="choice") if kind == "choice" else reading
-            table.store(path, name, resources.settings, reading, title=f"{log.task} ({log.source})")
+            table.store_import(path, name, resources.settings, reading, title=f"{log.task} ({log.source})")
         except BenchmarkError as error:
             # The table is a file of ours that the person has never seen.
             reason = str(error).replace(path.name, "its documents").removesuffix(" Check kind and columns.")

@@ -21,10 +21,10 @@ from explorer.records import RunSpec
 from explorer.rows.builders import Row, finding_row
 from explorer.stats.auc import RocCurve
 from explorer.stats.bootstrap import bootstrap_mean
-from explorer.stats.classifiers import KINDS, classify
+from explorer.stats.classifiers import KINDS, fit_classifier
 from explorer.stats.estimate import Estimate
 from explorer.stats.logistic import logistic
-from explorer.stats.multiple_tests import correct as adjust
+from explorer.stats.multiple_tests import correct_p_values as adjust
 from explorer.stats.p_values import stars
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings
@@ -82,7 +82,7 @@ def classifiers(group: str, attack: str, sides: Sequence[str], frame: pd.DataFra
     rows: list[Row] = []
     for kind in KINDS:
         used = _sample(frame, attack, sides, seed) if kind == "svm" else frame
-        classifier = classify(
+        classifier = fit_classifier(
             used["correct"].to_numpy(),
             *(used[f"{attack}/{side}"].to_numpy() for side in sides),
             texts=used["text_hash"].tolist(),

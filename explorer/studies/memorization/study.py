@@ -176,7 +176,7 @@ def make_neighbors(spec: RunSpec, chosen: Sequence[TextsToScore], proposer: Prop
         part = chosen[first : first + size]
         sources = [Source(text, case.instance.id) for case in part for text in case.texts]
         neighbor_lists = iter(
-            neighbors.neighbors(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed)
+            neighbors.make_neighbors(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed)
         )
         for case in part:
             case.neighbors = [next(neighbor_lists) for _ in case.texts]
@@ -279,7 +279,7 @@ def further_measures(case: TextsToScore, more: Sequence[str], min_k: float, afte
 def label_measures(case: TextsToScore, counter: Counter) -> list[Row]:
     """Rows of `measures`: whether an index holds each text (`member`), and the share of its longest span there."""
     rows: list[Row] = []
-    for option, trace in enumerate(verbatim.traces(counter, case.texts)):
+    for option, trace in enumerate(verbatim.trace_texts(counter, case.texts)):
         reason = trace.reason or f"{trace.label}: one span holds {trace.longest:.0%} of it"
         for name, value in (("member", trace.member), ("verbatim_share", trace.longest)):
             gap_reason = reason if math.isnan(value) else ""

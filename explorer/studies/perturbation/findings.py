@@ -18,7 +18,7 @@ from explorer.stats.bootstrap import bootstrap, bootstrap_mean
 from explorer.stats.clustered import clustered_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.mcnemar import mcnemar
-from explorer.stats.multiple_tests import correct as adjust
+from explorer.stats.multiple_tests import correct_p_values as adjust
 from explorer.stats.over_draws import change_over_draws
 from explorer.stats.proportion import proportion
 from explorer.stats.wilcoxon import wilcoxon

@@ -106,13 +106,14 @@ def rows(
     }
     requests = [
         dataclasses.replace(request, role=ROLE, factors={"condition": "perturbed", "setting": pos})
-        for request in judge.requests(list(pairs.values()), list(pairs))
+        for request in judge.judge_requests(list(pairs.values()), list(pairs))
     ]
     answers = generator.generate(requests, max_new_tokens=judge.TOKENS, seed=seed) if requests else []
     factors: dict[str, Factor] = {"condition": "perturbed", "setting": pos}
     return {
         "generations": [
-            generation_row(answer, 0, verdict="" if answer.reason else judge.parse(answer.text)) for answer in answers
+            generation_row(answer, 0, verdict="" if answer.reason else judge.parse_verdict(answer.text))
+            for answer in answers
         ],
         "measures": thought_rows(answers, factors, "judge_thought_chars"),
     }

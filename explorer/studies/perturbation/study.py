@@ -109,7 +109,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
 def tools_of(spec: RunSpec, resources: Resources) -> Tools:
     """WordNet, the tagger and the sense method of a run."""
     model = str(spec.settings["senses_model"])
-    return tools.build(_resources_beside(model, spec, resources), str(spec.settings["senses"]), model)
+    return tools.build_tools(_resources_beside(model, spec, resources), str(spec.settings["senses"]), model)
 
 
 def perturb(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
 from explorer.popularity import indexes, measure, ngrams
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.records import RunSpec
 from explorer.runs.folder import RunFolder
 from explorer.studies import selection
@@ -42,7 +42,7 @@ def length_of(settings: Mapping[str, Any]) -> int:
     return n
 
 
-def edges_of(spec: RunSpec, resources: Resources, progress: Progress | None = None) -> Edges:
+def edges_of(spec: RunSpec, resources: Resources, progress: Progress | None = None) -> DecileEdges:
     """The decile edges of a run: another run's, or those over all n-grams of the run's own selection."""
     make = _stored_edges if spec.settings["edges_from"] else _own_edges
     counting = tuple((name, spec.settings[name]) for name in COUNTING)
@@ -50,20 +50,20 @@ def edges_of(spec: RunSpec, resources: Resources, progress: Progress | None = No
     return resources.once(("edges", selection, counting), lambda: make(spec, resources, progress))
 
 
-def _stored_edges(spec: RunSpec, resources: Resources, progress: Progress | None) -> Edges:
+def _stored_edges(spec: RunSpec, resources: Resources, progress: Progress | None) -> DecileEdges:
     folder = RunFolder.find(resources.settings.runs, str(spec.settings["edges_from"]))
-    edges = Edges.from_rows(folder.read("findings").to_dict("records"))
+    edges = DecileEdges.from_rows(folder.read("findings").to_dict("records"))
     counter = resources.counter(str(spec.settings["index"]))
     edges.check_fits(counter.index, int(spec.settings["n"]) or edges.n, spec.settings["initial"])
     return dataclasses.replace(edges, reference=f"{edges.reference}, edges of {folder.run_id}")
 
 
-def _own_edges(spec: RunSpec, resources: Resources, progress: Progress | None) -> Edges:
+def _own_edges(spec: RunSpec, resources: Resources, progress: Progress | None) -> DecileEdges:
     chosen = selection.select(spec, resources)
     reference = f"all options of {len(chosen):,} instances of {spec.benchmark}"
     if spec.suites:
         reference += f" ({', '.join(spec.suites)})"
-    return measure.survey(
+    return measure.survey_edges(
         resources.counter(str(spec.settings["index"])),
         chosen,
         reference=reference,

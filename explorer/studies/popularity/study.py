@@ -32,9 +32,9 @@ def rate(
 ) -> Tables:
     """Rows of `measures` and `counts` about the instances; raises while counts are missing because of an outage."""
     edges = edges_of(spec, resources, progress)
-    rated, counts = measure.measure(resources.counter(str(spec.settings["index"])), instances, edges)
+    rated, counts = measure.measure_instances(resources.counter(str(spec.settings["index"])), instances, edges)
     ngrams.require_answers(counts)
-    rows = measure.rows(rated, counts, factors)
+    rows = measure.popularity_rows(rated, counts, factors)
     return rows if spec.settings["rows"] else {"measures": rows["measures"]}
 
 

@@ -59,7 +59,7 @@ class ContextSource:
         return room
 
     def _room(self, items: Sequence[Instance]) -> int:
-        targets = (running_text.target(text) for item in items for text in prompts.option_texts(item))
+        targets = (running_text.as_target(text) for item in items for text in prompts.option_texts(item))
         return self.window - self.bos - max(len(self.encode(text)) for text in targets)
 
 

@@ -132,5 +132,5 @@ def similarity_to_plain(source: ContextSource, edit: str, condition: str, suites
         for place in sorted(chance.permutation(len(pool))[:SAMPLE]):
             sentence = pool[place]
             edited = edit_sentence(edit, sentence.text, key=f"{seed}|{sentence.id}", common=source.pools.common)
-            values.append(token_f1(*(source.encode(running_text.target(text)) for text in (sentence.text, edited))))
+            values.append(token_f1(*(source.encode(running_text.as_target(text)) for text in (sentence.text, edited))))
     return float(np.mean(values)) if values else math.nan

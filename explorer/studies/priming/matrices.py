@@ -107,7 +107,7 @@ def label(kind: str, texts: Sequence[str], source: ContextSource, resources: Res
     """For each text the model's tokens, or the grammatical relations of its words."""
     distinct_texts = list(dict.fromkeys(texts))
     if kind == "token":
-        return {text: source.encode(running_text.target(text)) for text in distinct_texts}
+        return {text: source.encode(running_text.as_target(text)) for text in distinct_texts}
     tagged = resources.tagger().tag(distinct_texts)
     return {text: tuple(token.dep for token in tokens) for text, tokens in zip(distinct_texts, tagged, strict=True)}
 

@@ -82,7 +82,7 @@ def step(
         # A pair with a context of its own keeps it before its sentences.
         options = prompts.option_texts(item) if item.context else item.options
         requests = tuple(
-            Request(item.id, i, before, running_text.target(option, lead), factors=about)
+            Request(item.id, i, before, running_text.as_target(option, lead), factors=about)
             for i, option in enumerate(options)
         )
     if policy.chat:
@@ -103,7 +103,7 @@ def critical_requests(item: Instance) -> list[Request]:
 
 @lru_cache(maxsize=1024)
 def _regions_of(formula: str) -> tuple[tuple[str, int | None], ...]:
-    regions = syntaxgym_formula.regions(syntaxgym_formula.parse(formula))
+    regions = syntaxgym_formula.regions_of(syntaxgym_formula.parse_formula(formula))
     return tuple((region.condition, region.number) for region in regions)
 
 
@@ -116,9 +116,9 @@ def _request_after(request: Request, text: str, lead: str, where: Mapping[str, F
     """The request of a region with a context before its sentence."""
     factors = {**request.factors, **where}
     if request.context:
-        before = text + running_text.target(request.context, lead)
+        before = text + running_text.as_target(request.context, lead)
         return dataclasses.replace(request, context=before, factors=factors)
-    first = running_text.target(request.continuation, lead)
+    first = running_text.as_target(request.continuation, lead)
     return dataclasses.replace(request, context=text, continuation=first, factors=factors)
 
 
@@ -214,7 +214,7 @@ def perplexity_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, s
 def formula_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, str]:
     """By how many nats the least certain inequality of a SyntaxGym item holds, negative where one fails."""
     surprisal = verdicts.surprisals(item, scores)
-    formulas = [syntaxgym_formula.parse(text) for text in item.extra["formulas"]]
+    formulas = [syntaxgym_formula.parse_formula(text) for text in item.extra["formulas"]]
     slacks = [_slack(formula, surprisal) for formula in formulas if not syntaxgym_formula.tests_equality(formula)]
     if not slacks:
         return math.nan, "no inequality"
@@ -227,7 +227,9 @@ def _slack(formula: Formula, surprisal: Surprisals) -> float:
     if isinstance(formula, Logic):
         both = (_slack(formula.left, surprisal), _slack(formula.right, surprisal))
         return min(both) if formula.sign == "&" else max(both)
-    gap = syntaxgym_formula.nats(formula.right, surprisal) - syntaxgym_formula.nats(formula.left, surprisal)
+    gap = syntaxgym_formula.value_in_nats(formula.right, surprisal) - syntaxgym_formula.value_in_nats(
+        formula.left, surprisal
+    )
     return gap if formula.sign == "<" else -gap
 
 

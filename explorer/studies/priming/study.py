@@ -29,7 +29,7 @@ from explorer.studies.priming.run_settings import context_source_of, policy_of
 from explorer.studies.selection import splits_of
 from explorer.studies.study import Progress, Setting, Stages, Study
 from explorer.variants.context_pools import CONDITIONS
-from explorer.variants.contexts import LENGTHS, Context, make_contexts, plain_context, rebuild, suite_context
+from explorer.variants.contexts import LENGTHS, Context, make_contexts, plain_context, rebuild_text, suite_context
 from explorer.variants.prefix_edits import PREFIX_EDITS
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _lines(
     by_id, policy = {item.id: item for item in instances}, policy_of(spec)
     lines: dict[str, Lines] = {name: [] for name in by_id}
     for context in _contexts(spec, resources, source, instances):
-        texts = [rebuild(context, source.pools, point.sentences) for point in context.checkpoints]
+        texts = [rebuild_text(context, source.pools, point.sentences) for point in context.checkpoints]
         for name in context.items:
             of_item = dataclasses.replace(context, items=(name,))
             lines[name].append((of_item, _steps(by_id[name], of_item, texts, source.opening, policy)))

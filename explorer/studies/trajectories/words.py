@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from explorer import display
 from explorer.finding import Unit
 from explorer.stats.estimate import Estimate
-from explorer.stats.two_estimates import difference
+from explorer.stats.two_estimates import difference_of
 from explorer.studies.sentences import is_clear
 from explorer.studies.trajectories.learned import Earlier
 from explorer.studies.trajectories.lines import Along, Stop
@@ -71,7 +71,7 @@ def _ends(line: DescribedLine, noun: str, unit: str, along: Along) -> str:
     write = writer(unit)
     (begin, first), (end, last) = _first_point(line), _last_point(line)
     was, now = f"{write(first.value)} {_after_stop(begin, along)}", f"{write(last.value)} {_after_stop(end, along)}"
-    gap = difference(_estimate(last), _estimate(first))
+    gap = difference_of(_estimate(last), _estimate(first))
     if math.isnan(gap.value):
         return f"{line.name}: {noun} goes from {was} to {now} (no interval)."
     if not is_clear(gap):

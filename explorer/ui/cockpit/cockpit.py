@@ -145,13 +145,13 @@ def _apply(item: Instance, *, with_words: bool) -> ShownInstance:
     if read is None:
         return ShownInstance(item, base, None, None, base, why)
     changed = read.swapped(now.chosen)
-    return ShownInstance(item, base, read, changed, by_hand.edited(base, changed))
+    return ShownInstance(item, base, read, changed, by_hand.edited_instance(base, changed))
 
 
 def _read(base: Instance) -> tuple[Words | None, str]:
     if refused := words.refused(base):  # before the tagger and WordNet are loaded, or asked for
         return None, refused
-    if (size := sum(map(len, fields.parts(base).values()))) > MOST_READ:
+    if (size := sum(map(len, fields.field_texts(base).values()))) > MOST_READ:
         return None, f"Words to swap are shown for texts of up to {MOST_READ:,} characters, and these have {size:,}."
     # A wish to fetch it counts once: where that fails, it is not tried again at every click.
     wanted = st.session_state.pop("lab:fetch", False)

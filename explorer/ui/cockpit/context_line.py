@@ -22,7 +22,7 @@ from explorer.ui.priming.figure_curves import name_of
 from explorer.ui.priming.figure_lab import KINDS, margin_growth
 from explorer.ui.priming.live import Point
 from explorer.ui.token_view import Unit, in_unit
-from explorer.variants.context_pools import CONDITIONS, Pools, candidates
+from explorer.variants.context_pools import CONDITIONS, Pools, candidate_sentences
 
 KINDS_OF_INSTANCE = ("pair", "regions")  # what a context can be put before
 HEIGHT = 290  # of the curve, in pixels
@@ -126,7 +126,7 @@ def _draw_menu(item: Instance, lines: Sequence[Line]) -> None:
             key=f"context:draw:{kind}",
             icon=":material/add:",
             type="tertiary",
-            disabled=not candidates(pools, item.group, kind),
+            disabled=not candidate_sentences(pools, item.group, kind),
             help=_meaning(kind, item, source),
             on_click=_draw_more,
             args=(pools, item, kind, seed, int(many), lines, name),

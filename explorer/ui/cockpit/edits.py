@@ -18,7 +18,7 @@ BETWEEN_REGIONS = " | "
 
 def with_texts(instance: Instance, texts: Mapping[str, str]) -> Instance:
     """The instance with these texts in place of its own; itself where they are its own."""
-    parts_now = fields.parts(instance)
+    parts_now = fields.field_texts(instance)
     changes = [
         fields.Edit(part, 0, len(parts_now[part]), text)
         for part, text in texts.items()
@@ -26,18 +26,20 @@ def with_texts(instance: Instance, texts: Mapping[str, str]) -> Instance:
     ]
     if not changes:
         return instance
-    return fields.rebuild(instance, changes, parent=instance.parent or instance.id, edit="typed by a reader")
+    return fields.rebuild_instance(instance, changes, parent=instance.parent or instance.id, edit="typed by a reader")
 
 
 def differing(instance: Instance, other: Instance) -> dict[str, str]:
     """The texts of another version that differ from the instance's own, by field."""
-    parts_now = fields.parts(instance)
-    return {part: text for part, text in fields.parts(other).items() if part in parts_now and text != parts_now[part]}
+    parts_now = fields.field_texts(instance)
+    return {
+        part: text for part, text in fields.field_texts(other).items() if part in parts_now and text != parts_now[part]
+    }
 
 
 def whole_text(instance: Instance, part: str) -> str:
     """A text as it is edited: a field, or the regions of a condition with a bar between them."""
-    if part in (parts_now := fields.parts(instance)):
+    if part in (parts_now := fields.field_texts(instance)):
         return parts_now[part]
     number = _condition(part)
     return BETWEEN_REGIONS.join(instance.conditions[number].regions) if number < len(instance.conditions) else ""
@@ -45,7 +47,7 @@ def whole_text(instance: Instance, part: str) -> str:
 
 def typed_over(instance: Instance, part: str, text: str) -> Instance:
     """The instance with a whole text typed over."""
-    if part in fields.parts(instance):
+    if part in fields.field_texts(instance):
         return with_texts(instance, {part: text})
     number = _condition(part)
     if number >= len(instance.conditions):
@@ -68,7 +70,7 @@ def word_changed(instance: Instance, part: str, place: int, new: str) -> Instanc
 
     Options are versions of each other: a word of both that stands in the same place is changed in both.
     """
-    parts_now = fields.parts(instance)
+    parts_now = fields.field_texts(instance)
     word = word_at(parts_now.get(part, ""), place)
     if word is None:
         return instance
@@ -94,7 +96,7 @@ class Change:
 
 def touched(instance: Instance, other: Instance) -> dict[str, list[Change]]:
     """The words of another version that the instance does not have there, by field, in their order."""
-    parts_now = fields.parts(instance)
+    parts_now = fields.field_texts(instance)
     return {part: _changes(parts_now[part], text) for part, text in differing(instance, other).items()}
 
 
@@ -111,7 +113,7 @@ def put_back(instance: Instance, changed: Instance, part: str, place: int) -> In
     As `word_changed` changes a word of all options that share it, so it comes back in all of them: a pair of which one
     sentence alone is the old one would differ in more than it should.
     """
-    changes, texts = touched(instance, changed), fields.parts(changed)
+    changes, texts = touched(instance, changed), fields.field_texts(changed)
     change = change_at(changes, part, place, place + 1)
     if change is None:
         return changed

@@ -76,7 +76,7 @@ class Marks:
 
 def rows(instance: Instance, asked: Sequence[ScoredOption]) -> list[Row]:
     """All that was asked, each token placed."""
-    parts = fields.parts(instance)
+    parts = fields.field_texts(instance)
     texts = prompts.option_texts(instance)
     return [Row(option, tuple(_placed(instance, option, parts, texts))) for option in answers.options_of(asked)]
 
@@ -280,7 +280,7 @@ def _line(instance: Instance, row: Row, notes: Mapping[int, str]) -> Line:
     part_name = row.tokens[0].part if row.tokens else ""
     if part_name == "context" and instance.format == "winogrande":
         name = instance.options[row.asked.option].strip() + (" (right)" if row.asked.option == instance.gold else "")
-    texts = fields.parts(instance)
+    texts = fields.field_texts(instance)
     part = (
         part_name
         if part_name == option
@@ -307,7 +307,7 @@ def _shared(instance: Instance, all_rows: Sequence[Row], marks: Marks) -> list[B
             line = Line(condition.name, "", f"condition {number}", " | ".join(condition.regions))
             shown.append(Block((line,), tuple(cells), condition.name, plain=True))
         return shown
-    for part, text in fields.parts(instance).items():
+    for part, text in fields.field_texts(instance).items():
         is_option = part.startswith("option ")
         if not text.strip() or part in covered or (is_option and instance.kind in GIVEN_ALONE):
             continue

@@ -62,7 +62,7 @@ def find_open(instance: Instance, rows: Sequence[Row], spans: Sequence[Span]) ->
             part, start = span.part, span.start
     else:
         span = next((span for span in spans if span.part == part and span.start <= start < span.end), None)
-    text = fields.parts(instance).get(part, "")
+    text = fields.field_texts(instance).get(part, "")
     word_found = edits.word_at(text, start)
     if word_found is None:
         return None

@@ -53,7 +53,7 @@ def version(pin: Mapping[str, str]) -> tuple[Instance, Instance] | None:
     if not swaps or words.refused(base) or not words.has_wordnet():
         return item, base
     read = words.read_words(base, ())
-    return item, by_hand.edited(base, read.swapped(swaps))
+    return item, by_hand.edited_instance(base, read.swapped(swaps))
 
 
 def _pin(

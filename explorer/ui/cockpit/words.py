@@ -46,7 +46,7 @@ class Words:
     def swapped(self, swaps: Mapping[str, str]) -> PerturbedInstance:
         """The instance with these words swapped and no others; keys of words that it does not have are left out."""
         keys = {by_hand.key_of(word.lemma, word.pos) for word in self.reading.words}
-        return by_hand.swap(self.reading, {key: value for key, value in swaps.items() if key in keys})
+        return by_hand.swap_words(self.reading, {key: value for key, value in swaps.items() if key in keys})
 
     def spans(self, perturbed: PerturbedInstance) -> list[Span]:
         """Where every word that can be swapped, or was, now stands."""
@@ -68,7 +68,7 @@ def has_wordnet() -> bool:
     """Whether WordNet is on this machine already, where it need not be fetched."""
     from explorer.variants import wordnet
 
-    return wordnet.find(resources.settings()) is not None
+    return wordnet.find_wordnet(resources.settings()) is not None
 
 
 def refused(instance: Instance) -> str:
@@ -77,7 +77,7 @@ def refused(instance: Instance) -> str:
     What was declared is known at once. A guess from the words themselves takes the dictionary, whose package brings
     spaCy and PyTorch: without WordNet nothing can be swapped anyway, so then nothing is guessed.
     """
-    return language.refusal(instance) if instance.language or has_wordnet() else ""
+    return language.why_refused(instance) if instance.language or has_wordnet() else ""
 
 
 def wordnet_is_known() -> bool:
@@ -89,18 +89,18 @@ def wordnet_is_known() -> bool:
 def _wordnet_is_known(settings: Settings) -> bool:
     from explorer.variants import wordnet, wordnet_files
 
-    folder = wordnet.find(settings)
+    folder = wordnet.find_wordnet(settings)
     return folder is None or wordnet_files.data_in(folder) is not None
 
 
 @st.cache_resource(max_entries=1, show_spinner=SLOW)
 def _tools(settings: Settings) -> Tools:
-    from explorer.variants.tools import WITHOUT_ENCODER, build
+    from explorer.variants.tools import WITHOUT_ENCODER, build_tools
 
     try:
-        return build(resources.resources())
+        return build_tools(resources.resources())
     except ModelError:
-        return build(resources.resources(), WITHOUT_ENCODER)
+        return build_tools(resources.resources(), WITHOUT_ENCODER)
 
 
 def read(instance: Instance, veto: Sequence[str]) -> tuple[Reading, dict[str, WordView]]:
@@ -111,7 +111,7 @@ def read(instance: Instance, veto: Sequence[str]) -> tuple[Reading, dict[str, Wo
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _read(text: str, veto: tuple[str, ...], settings: Settings) -> tuple[Reading, dict[str, WordView]]:
     kit = _tools(settings)
-    reading = by_hand.read(instance_of(text), kit, veto)
+    reading = by_hand.read_instance(instance_of(text), kit, veto)
     return reading, by_hand.words_of(reading, kit)
 
 
@@ -153,7 +153,7 @@ def rouge_of(before: str, after: str) -> Similarity:
 
 def same_text(first: Instance, second: Instance) -> bool:
     """Whether two versions of an instance have the same texts."""
-    return fields.parts(first) == fields.parts(second)
+    return fields.field_texts(first) == fields.field_texts(second)
 
 
 def read_words(instance: Instance, veto: Sequence[str]) -> Words:

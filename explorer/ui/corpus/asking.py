@@ -46,7 +46,7 @@ def may_ask(index: str) -> bool:
     if ngram_rating.is_remote(index):
         warning, label = f"The texts go to the service behind {index}, about five questions a second.", "Ask it"
     elif index == indexes.GLASSBOX and not ngram_rating.is_built(index):
-        if wordnet.find(resources.settings()) is not None:
+        if wordnet.find_wordnet(resources.settings()) is not None:
             return True  # built from what is here, in seconds
         warning = f"The index of {indexes.title_of(index)} is made of WordNet, which is not on this machine yet."
         label = "Fetch WordNet and build it"
@@ -101,7 +101,7 @@ def traced(text: str, index: str, least: int = verbatim.LEAST) -> Verbatim:
 
 @st.cache_data(max_entries=256, show_spinner="Looking for spans of the text in the corpus")
 def _traced(text: str, index: str, least: int, settings: Settings) -> Verbatim:
-    return verbatim.trace(_counter(index), text, least=least)
+    return verbatim.trace_text(_counter(index), text, least=least)
 
 
 def following_tokens(ids: Sequence[int], index: str, *, back_off: bool) -> Following:
@@ -128,7 +128,7 @@ def _counter(index: str) -> TokenIndex:
 def pick_index(model: str) -> str:
     """The name of the index: one of this machine, the service's one that fits the model, or any other typed in."""
     local_indexes = corpus_mark.local_names(resources.settings())
-    fitting = indexes.suggested(model)
+    fitting = indexes.suggest_index(model)
     known = list(
         dict.fromkeys([default_index(model), *local_indexes, *([fitting] if fitting else []), *indexes.INDEXES])
     )

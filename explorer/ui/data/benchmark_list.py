@@ -22,7 +22,7 @@ def draw_benchmark_list(name: str) -> None:
     settings = resources.settings()
     benchmark = registry.find(name, settings)
     st.subheader(show.plain(benchmark.title), anchor=False)
-    missing = registry.missing(benchmark, settings)
+    missing = registry.missing_files(benchmark, settings)
     if missing:
         _missing(benchmark, missing, settings)
     else:

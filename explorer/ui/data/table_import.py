@@ -197,7 +197,7 @@ def _guess_once_answered(path: Path, reading_options: dict[str, Any], key: str) 
     """The guess once all that it asks is answered; None while an answer is open. No answer is chosen before."""
     while True:
         try:
-            return table.guess(path, **reading_options)
+            return table.guess_reading(path, **reading_options)
         except Question as question:
             if not question.answers or question.asks not in QUESTIONS or reading_options.get(QUESTIONS[question.asks]):
                 raise
@@ -221,7 +221,7 @@ def _radio(question: Question, key: str) -> str | None:
 def _roles(kind: str, names: tuple[str, ...], guessed: Mapping[str, str], key: str) -> dict[str, str]:
     needed, extra = ROLES[kind]
     stem = table_roles.NUMBERED.get(kind, "")
-    numbered = table_roles.numbered(kind, guessed)
+    numbered = table_roles.numbered_roles(kind, guessed)
     if stem and f"{stem}s" not in guessed and not numbered:
         numbered = [f"{stem}1", f"{stem}2"]
     roles = [*needed, *numbered, *extra]
@@ -243,11 +243,11 @@ def _roles(kind: str, names: tuple[str, ...], guessed: Mapping[str, str], key: s
 
 
 def _preview(path: Path, reading: Reading, title: str, labels: Path | None) -> None:
-    parsed = table.read(path, reading, "preview", labels)
+    parsed = table.read_file(path, reading, "preview", labels)
     show.section("What would be imported")
     show.note(describe(reading, parsed))
     show.note(_describe_language(reading, parsed))
-    for name, text in table_preview.about(reading).items():
+    for name, text in table_preview.describe_reading(reading).items():
         show.note(f"{name.capitalize()}: {text}.")
     if reading.unused:
         show.note(f"Columns that are not used: {', '.join(reading.unused)}.")
@@ -279,7 +279,7 @@ def _describe_language(reading: Reading, parsed: Parsed) -> str:
     """The language of the texts; what they look like is told as a guess and not taken."""
     if reading.language:
         return f"Language: {languages.in_words(reading.language)}."
-    guess = language.look(parsed.instances)
+    guess = language.look_at_language(parsed.instances)
     return (
         f"Language: unknown. Only a guess: {guess.why}. Choose it above, so that words are not swapped or tagged as "
         "English where they are not."
@@ -291,7 +291,7 @@ SHOWN = {"item": "Item", "context": "Read before", "continuation": "Scored", "ri
 
 def _rows(parsed: Parsed) -> pd.DataFrame:
     rows = []
-    for item in table_preview.items(parsed):
+    for item in table_preview.preview_items(parsed):
         for text in item["texts"][: table_preview.MOST]:
             describe = {True: "right", False: "", None: ""}[text["right"]]
             rated = "" if item["rating"] is None else f"rated {item['rating']:g}"
@@ -310,7 +310,7 @@ def _rows(parsed: Parsed) -> pd.DataFrame:
 
 def _store(path: Path, name: str, reading: Reading, parsed: Parsed, title: str, labels: Path | None) -> None:
     try:
-        stored = table.store(path, name, resources.settings(), reading, title=title, labels=labels)
+        stored = table.store_import(path, name, resources.settings(), reading, title=title, labels=labels)
     except ExplorerError as error:
         show.problem(error)
         return

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.ui import layout, links, resources, show
 from explorer.ui.columns import link_column, number_column
@@ -63,7 +63,7 @@ def reference_sets(dossier: DossierRows) -> dict[str, list[DossierRun]]:
     edges = resources.ask_store(popularity_queries.runs).drop_duplicates("run_id").set_index("run_id")["edges"]
     sets: dict[str, list[DossierRun]] = {}
     for run in dossier.run_list():
-        known = Edges.of_run(edges[run.run_id]) if run.run_id in edges.index else None
+        known = DecileEdges.of_run(edges[run.run_id]) if run.run_id in edges.index else None
         if known and len(_ips(dossier, run)):
             name = f"{known.n}-grams of {known.reference}, counted in {known.index}"
             sets.setdefault(name, []).append(run)

@@ -176,7 +176,7 @@ def _counted(model: str, benchmark: str) -> Gathered:
     instances = {instance.id: instance for instance in builder.instances(benchmark).instances}
     gathered = _gathered(model, benchmark)
     some = Gathered(_some(gathered.table), gathered.kind, gathered.runs)
-    return with_unigrams(some, builder.counter(indexes.suggested(model) or indexes.GLASSBOX), instances)
+    return with_unigrams(some, builder.counter(indexes.suggest_index(model) or indexes.GLASSBOX), instances)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

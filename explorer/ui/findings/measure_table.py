@@ -116,7 +116,7 @@ def unigrams(ids: Sequence[str], chosen: Chosen) -> pd.Series | None:
 
 def index_of(chosen: Chosen) -> str:
     """The index that single tokens are counted in; "" where it or the texts are not here."""
-    index = indexes.suggested(chosen.model) or indexes.GLASSBOX
+    index = indexes.suggest_index(chosen.model) or indexes.GLASSBOX
     return index if texts.are_here(chosen.benchmark) and _is_here(index) else ""
 
 
@@ -136,7 +136,7 @@ def _unigrams(ids: tuple[str, ...], benchmark: str, index: str, _settings: Setti
         return pd.Series(dtype=float)
     counter = resources.resources().counter(index)
     of_text = ngrams.of_texts(counter, list(right.values()), 1)
-    counts = ngrams.count(counter, of_text)
+    counts = ngrams.count_ngrams(counter, of_text)
     means = [
         sum(math.log10(1 + counts[gram].count) for gram in each.ngrams) / len(each.ngrams) if each.ngrams else math.nan
         for each in of_text

@@ -11,7 +11,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.results.packed_run import PackedRun, Run
-from explorer.results.store import ingest
+from explorer.results.store import ingest_runs
 from explorer.runs.folder import RunFolder
 from explorer.similarity.replication import judge_prompt
 from explorer.studies.icl import findings as icl_findings
@@ -154,7 +154,7 @@ def _count(folder: RunFolder) -> None:
     ):  # fmt: skip
         with st.spinner("Working out the findings"):
             folder.write_findings(icl_findings.summarize(folder.spec, resources.resources(), folder))
-            ingest(resources.settings(), [folder])
+            ingest_runs(resources.settings(), [folder])
         st.rerun()
 
 

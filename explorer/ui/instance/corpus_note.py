@@ -5,15 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from explorer.popularity import indexes
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.ui import layout, show
 
 
-def corpus_note(edges: Edges, model: str) -> None:
+def corpus_note(edges: DecileEdges, model: str) -> None:
     """In plain sentences: what was counted, and whether the model was trained on it."""
     index = indexes.short_name(edges.index)
     tell = st.info if indexes.is_pretraining_data(index, model) else st.warning
-    tell(show.plain(indexes.relation(index, layout.model_title(model))), icon=":material/database:")
+    tell(show.plain(indexes.describe_relation(index, layout.model_title(model))), icon=":material/database:")
     if edges.warning:
         st.warning(show.plain(edges.warning), icon=":material/warning:")
     show.note(

@@ -14,7 +14,7 @@ from explorer.errors import CountError, ExplorerError
 from explorer.popularity import counters, indexes, ips, measure, ngrams
 from explorer.popularity import manifest as manifests
 from explorer.popularity.counter import Document, TextNotEncoded
-from explorer.popularity.ips import IPS, Edges
+from explorer.popularity.ips import IPS, DecileEdges
 from explorer.popularity.ngrams import Ngram, TextNgrams
 from explorer.records import Count
 from explorer.settings import Settings
@@ -32,7 +32,7 @@ class Source:
     """Decile edges and the name of the index in which their counts, and so ours, are made."""
 
     index: str  # as a study's setting names it
-    edges: Edges
+    edges: DecileEdges
 
     @property
     def place(self) -> str:
@@ -95,7 +95,7 @@ def stored(benchmark: str, model: str) -> Stored:
     unfit: list[str] = []
     for run in runs.drop_duplicates(["index_name", "edges"]).to_dict("records"):
         try:
-            source = Source(str(run["index_name"]), Edges.from_json(run["edges"]))
+            source = Source(str(run["index_name"]), DecileEdges.from_json(run["edges"]))
             key = counters.known_key(source.index, resources.settings())
         except ExplorerError as error:  # damaged edges, or an index that is not on this machine
             unfit.append(str(error))
@@ -140,7 +140,7 @@ def _own_source(benchmark: str, settings: Settings) -> Source:
     reference = f"all options of {len(chosen):,} instances of {layout.benchmark_title(benchmark)}"
     counter = resources.resources().counter(indexes.GLASSBOX)
     n = indexes.SMALL[indexes.GLASSBOX]
-    return Source(indexes.GLASSBOX, measure.survey(counter, chosen, reference=reference, n=n))
+    return Source(indexes.GLASSBOX, measure.survey_edges(counter, chosen, reference=reference, n=n))
 
 
 def rate(texts: Sequence[str], source: Source) -> tuple[Rated, ...]:
@@ -190,7 +190,7 @@ def _answered() -> set[str]:
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def _rate(texts: tuple[str, ...], index: str, edges_json: str, settings: Settings) -> tuple[Rated, ...]:
-    edges = Edges.from_json(edges_json)
+    edges = DecileEdges.from_json(edges_json)
     counter = resources.resources().counter(index)
     rated, counts = measure.rate_texts(counter, texts, edges)
     ngrams.require_answers(counts)  # an outage is told, and not remembered
@@ -201,10 +201,15 @@ def _rate(texts: tuple[str, ...], index: str, edges_json: str, settings: Setting
 
 
 def _rated(
-    text: str, ids_of_text: TextNgrams, score: IPS, counts: Mapping[Ngram, Count], edges: Edges, tokens: tuple[str, ...]
+    text: str,
+    ids_of_text: TextNgrams,
+    score: IPS,
+    counts: Mapping[Ngram, Count],
+    edges: DecileEdges,
+    tokens: tuple[str, ...],
 ) -> Rated:
     known = [counts[ngram] for ngram in ids_of_text.ngrams]
-    ratings = ips.popularity([rated_ngram.count for rated_ngram in known], edges).tolist()
+    ratings = ips.rate_counts([rated_ngram.count for rated_ngram in known], edges).tolist()
     # A repeated n-gram covers tokens at each of its places, so places are walked, not distinct n-grams.
     by_ids = {
         ngram: (rated_ngram, rating)

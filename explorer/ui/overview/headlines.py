@@ -11,7 +11,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.results import queries_overview
-from explorer.results.precomputed_plan import Planned, plan, trained_here
+from explorer.results.precomputed_plan import Planned, planned_runs, trained_here
 from explorer.scoring import suites
 from explorer.studies import STUDIES
 from explorer.studies import study as find_study
@@ -94,7 +94,7 @@ def draw_headlines() -> None:
     headlines = resources.ask_store(queries_overview.study_headlines)
     headlines = headlines[~headlines["model"].map(suites.is_checkpoint).astype(bool)]
     checkpoints = set(trained_here())
-    planned = [run for run in plan() if run.model not in checkpoints]
+    planned = [run for run in planned_runs() if run.model not in checkpoints]
     for study in STUDIES:
         rows = table(
             study,

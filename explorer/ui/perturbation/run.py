@@ -10,7 +10,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.stats.bootstrap import bootstrap_mean
-from explorer.stats.two_estimates import difference
+from explorer.stats.two_estimates import difference_of
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import title_of
 from explorer.ui import (
@@ -182,7 +182,7 @@ def flips_in_words(items: pd.DataFrame) -> str:
     if min(len(lost), len(stayed)) < FEWEST:
         return ""
     of_lost, two = bootstrap_mean(lost.to_numpy(dtype=float)), bootstrap_mean(stayed.to_numpy(dtype=float))
-    gap = difference(of_lost, two)
+    gap = difference_of(of_lost, two)
     numbers = (
         f"on average {display.number(of_lost.value, signed=True)} of IPS over {of_lost.n:,} that were lost, "
         f"{display.number(two.value, signed=True)} over {two.n:,} that stayed right; difference "

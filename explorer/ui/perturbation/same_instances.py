@@ -77,7 +77,7 @@ def _draw_comparison(run_id: str, pos: str, pairs: pd.DataFrame, run_judge: str)
 def draw_judge_prompt() -> None:
     """The prompt that a judge model is given, to be opened where its verdicts stand."""
     with st.popover("The judge's prompt", icon=":material/gavel:"):
-        for who, text in judge.prompt("⟨the original⟩", "⟨the swapped text⟩"):
+        for who, text in judge.judge_prompt("⟨the original⟩", "⟨the swapped text⟩"):
             st.write(f"{who.capitalize()}:")
             st.code(text, language=None, wrap_lines=True)
         show.note("Word for word the paper's (appendix A.3). An answer other than “same” or “different” is unparsed.")
@@ -213,7 +213,7 @@ def _judge(run_id: str, pos: str, pairs: pd.DataFrame, name: str) -> None:
         for old, new in zip(pairs["payload"], pairs["variant"], strict=True)
     ]
     with live.turn(name, beside=True):
-        judged = judge.judge(texts, resources.resources().beside().generator(name))
+        judged = judge.judge_pairs(texts, resources.resources().beside().generator(name))
     answers = [
         (instance_id, verdict.answer, verdict.raw)
         for instance_id, verdict in zip(pairs["instance_id"], judged, strict=True)

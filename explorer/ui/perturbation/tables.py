@@ -13,7 +13,7 @@ import streamlit as st
 from explorer import display, numbers
 from explorer.popularity.tasks import TASKS
 from explorer.scoring import suites
-from explorer.stats.multiple_tests import correct as adjust
+from explorer.stats.multiple_tests import correct_p_values as adjust
 from explorer.studies import published
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import kind_of, title_of

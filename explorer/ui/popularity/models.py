@@ -7,7 +7,7 @@ import streamlit as st
 
 from explorer import numbers
 from explorer.popularity import indexes
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.popularity.tasks import TASKS
 from explorer.results.store import Store
 from explorer.scoring import suites
@@ -90,7 +90,7 @@ def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
             field, title = fields.get(row["benchmark"], ""), layout.benchmark_title(row["benchmark"])
         else:
             continue
-        edges = Edges.of_run(row["edges"])
+        edges = DecileEdges.of_run(row["edges"])
         if edges is None:
             continue
         rows.append(

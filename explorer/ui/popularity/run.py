@@ -12,7 +12,7 @@ import streamlit as st
 
 from explorer import display, numbers
 from explorer.figures.models import model_color
-from explorer.popularity.ips import Edges
+from explorer.popularity.ips import DecileEdges
 from explorer.runs.slices import Slice
 from explorer.stats.proportion import proportion
 from explorer.studies.popularity import queries as popularity_queries
@@ -63,7 +63,7 @@ def draw_popularity_run(chosen: Chosen) -> bool:
     if not run_id:
         return False
     runs = resources.ask_store(popularity_queries.runs).set_index("run_id")
-    edges = Edges.of_run(str(runs.loc[run_id, "edges"]))
+    edges = DecileEdges.of_run(str(runs.loc[run_id, "edges"]))
     names = list(resources.ask_store(popularity_queries.groups, run_id)["grp"])[::-1]  # the broadest first
     if edges:
         corpus_mark.draw_corpus_mark(edges.index, chosen.model)
@@ -128,7 +128,7 @@ def _group(run_id: str, group: str, broadest: str, chosen: Chosen, slice_picked:
 
 def _counts_in_words(row: pd.Series) -> str:
     """Which counts the run's deciles are of."""
-    edges = Edges.of_run(row["edges"])
+    edges = DecileEdges.of_run(row["edges"])
     return f"{corpus_mark.title(edges.index)} · {edges.n}-grams" if edges else "damaged deciles"
 
 
@@ -297,7 +297,7 @@ def _left_out(run_id: str, findings: pd.DataFrame) -> None:
     )
 
 
-def _deciles(edges: Edges) -> None:
+def _deciles(edges: DecileEdges) -> None:
     show.note(
         "An n-gram's popularity is 1 plus the number of decile edges below its count; an instance's popularity score "
         "(IPS) is the mean over its distinct n-grams: 1 where all are rare, 10 where all are frequent."

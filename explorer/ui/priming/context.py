@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from explorer import plain_json, prompts
 from explorer.records import Instance
-from explorer.variants.context_pools import Pools, candidates
-from explorer.variants.contexts import fold, sample_sentences, sampling_key
+from explorer.variants.context_pools import Pools, candidate_sentences
+from explorer.variants.contexts import fold_text, sample_sentences, sampling_key
 
 TYPED = "typed"
 MOST_LINES = 100  # of a link; each of them is scored, with all before it
@@ -51,7 +51,9 @@ def draw_lines(pools: Pools, item: Instance, kind: str, seed: int, many: int, pr
     """The next sentences of a kind before an item, in the order in which a run with this seed has them."""
     used_texts = [*prompts.option_texts(item), *(line.text for line in present)]
     sentences = sample_sentences(
-        candidates(pools, item.group, kind), sampling_key(seed, kind, item.id), frozenset(map(fold, used_texts))
+        candidate_sentences(pools, item.group, kind),
+        sampling_key(seed, kind, item.id),
+        frozenset(map(fold_text, used_texts)),
     )
     return [Line(sentence.text, sentence.id) for sentence in itertools.islice(sentences, many)]
 

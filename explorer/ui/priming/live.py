@@ -67,7 +67,7 @@ def _growth(
         opening = "" if preset == "minicons" else blank
         steps = []
         for number in range(len(sentences) + 1):
-            before = running_text.join(sentences[:number])
+            before = running_text.join_sentences(sentences[:number])
             tokens = 0 if not before else math.nan if encode is None else len(encode(before))
             steps.append(
                 priming_requests.step(

@@ -21,7 +21,7 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate, drawn_from_enough
 from explorer.stats.gaps import ties_wrong
 from explorer.stats.mcnemar import mcnemar
-from explorer.stats.multiple_tests import correct
+from explorer.stats.multiple_tests import correct_p_values
 from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import proportion
 from explorer.studies import STUDIES, declared
@@ -231,7 +231,7 @@ def _pairs(known: pd.DataFrame, names: dict[str, str], families: np.ndarray | No
                 "gained": change.gained, "p": change.p,
             }
         )  # fmt: skip
-    adjusted = correct([row["p"] for row in rows], "holm").p
+    adjusted = correct_p_values([row["p"] for row in rows], "holm").p
     frame = pd.DataFrame(rows).assign(adjusted=adjusted)
     return frame.assign(p=frame["p"].map(display.above_zero), adjusted=frame["adjusted"].map(display.above_zero))
 
@@ -314,7 +314,9 @@ def _changed(shared: pd.DataFrame, known: pd.DataFrame, compared: pd.DataFrame, 
 def _sentences(benchmark: str, ids: Sequence[str]) -> list[str]:
     """The text of each instance where the benchmark's files are here, "" where they are not."""
     settings = resources.settings()
-    if benchmark not in registry.names(settings) or registry.missing(registry.find(benchmark, settings), settings):
+    if benchmark not in registry.names(settings) or registry.missing_files(
+        registry.find(benchmark, settings), settings
+    ):
         return [""] * len(ids)
     by_id = instance_list.listing(benchmark).by_id
     return [instance_list.summary(by_id[name]) if name in by_id else "" for name in ids]

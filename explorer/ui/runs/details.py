@@ -366,7 +366,7 @@ def _resume(run_id: str) -> None:
 def _delete(run_id: str) -> None:
     def delete() -> None:
         settings = resources.settings()
-        broken_off.delete(settings, RunFolder.find(settings.runs, run_id))
+        broken_off.delete_run(settings, RunFolder.find(settings.runs, run_id))
 
     _run_step(delete)
 

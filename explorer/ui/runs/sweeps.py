@@ -173,7 +173,7 @@ def _as_csv(name: str, title: str) -> bytes:
     sweep = sweep_file.find(settings, name)
     if sweep is None:
         return b""
-    rows = ended.rows(ended.complete(settings, sweep), "findings" if title == EXPORTED[0] else None)
+    rows = ended.sweep_rows(ended.complete_runs(settings, sweep), "findings" if title == EXPORTED[0] else None)
     return formats.as_bytes(rows, "csv", caption=name, label=name, spreadsheet_safe=True)
 
 
@@ -192,7 +192,7 @@ def _resume(name: str) -> None:
 def _delete(name: str) -> None:
     with show.problems():
         if sweep := sweep_file.find(resources.settings(), name):
-            ended.delete(resources.settings(), sweep)
+            ended.delete_sweep(resources.settings(), sweep)
 
 
 def _count(runs: int) -> str:
