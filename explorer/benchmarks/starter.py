@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from explorer.benchmarks.core.benchmark import Benchmark, Parsed, SourceFile
 from explorer.benchmarks.core.reading import damaged_file, read_json_rows
@@ -24,6 +24,18 @@ ENTAILMENT_CLASSES = ("entailment", "not_entailment")
 Row = Mapping[str, Any]
 
 
+class InstanceFields(TypedDict, total=False):
+    """What a row says of its instance; the rest is the set's."""
+
+    context: str
+    second: str
+    options: tuple[str, ...]
+    gold: int
+    label: str
+    phenomenon: str
+    extra: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class StarterSet:
     """A starter set: what its instances have in common, and how a row becomes the rest of one."""
@@ -32,33 +44,33 @@ class StarterSet:
     title: str
     kind: Kind
     format: str
-    read: Callable[[Row], dict[str, Any]]
+    read: Callable[[Row], InstanceFields]
     note: str
     field: str = ""
 
 
-def _pair_fields(row: Row) -> dict[str, Any]:
+def _pair_fields(row: Row) -> InstanceFields:
     return {"options": (row["good"], row["bad"]), "gold": 0, "phenomenon": row["group"]}
 
 
-def _cloze_fields(row: Row) -> dict[str, Any]:
+def _cloze_fields(row: Row) -> InstanceFields:
     context, _, target = row["text"].rpartition(" ")
     return {"context": context, "options": (target,), "gold": 0, "phenomenon": "last_word"}
 
 
-def _cause_fields(row: Row) -> dict[str, Any]:
+def _cause_fields(row: Row) -> InstanceFields:
     return _choice_fields(row, row["premise"], "cause_and_effect", question=row["question"])
 
 
-def _physics_fields(row: Row) -> dict[str, Any]:
+def _physics_fields(row: Row) -> InstanceFields:
     return _choice_fields(row, row["goal"], "physical_commonsense")
 
 
-def _pronoun_fields(row: Row) -> dict[str, Any]:
+def _pronoun_fields(row: Row) -> InstanceFields:
     return _choice_fields(row, row["sentence"], "pronoun_resolution")
 
 
-def _choice_fields(row: Row, context: str, phenomenon: str, **extra: str) -> dict[str, Any]:
+def _choice_fields(row: Row, context: str, phenomenon: str, **extra: str) -> InstanceFields:
     first, second = row["options"]
     gold = (0, 1).index(row["gold"])
     return {
@@ -71,17 +83,25 @@ def _choice_fields(row: Row, context: str, phenomenon: str, **extra: str) -> dic
     }
 
 
-def _question_fields(row: Row) -> dict[str, Any]:
+def _question_fields(row: Row) -> InstanceFields:
     return _labelled_fields(row, QUESTION_CLASSES, "question_class", context=row["question"])
 
 
-def _entailment_fields(row: Row) -> dict[str, Any]:
+def _entailment_fields(row: Row) -> InstanceFields:
     return _labelled_fields(row, ENTAILMENT_CLASSES, "entailment", context=row["premise"], second=row["hypothesis"])
 
 
-def _labelled_fields(row: Row, classes: tuple[str, ...], phenomenon: str, **texts: str) -> dict[str, Any]:
-    gold = classes.index(row["label"])
-    return {"options": classes, "gold": gold, "label": row["label"], "phenomenon": phenomenon, **texts}
+def _labelled_fields(
+    row: Row, classes: tuple[str, ...], phenomenon: str, *, context: str, second: str = ""
+) -> InstanceFields:
+    return {
+        "context": context,
+        "second": second,
+        "options": classes,
+        "gold": classes.index(row["label"]),
+        "label": row["label"],
+        "phenomenon": phenomenon,
+    }
 
 
 SETS = (
@@ -155,12 +175,12 @@ def load(starter: StarterSet, paths: Mapping[str, Path], splits: Sequence[str]) 
     instances = []
     for number, row in enumerate(read_json_rows(path, key=str, group=str, frame=str), 1):
         try:
-            read = starter.read(row)
+            fields = starter.read(row)
         except (KeyError, ValueError) as error:
             raise damaged_file(
                 path, number, f"a row that cannot be read ({error})", f"a row of {starter.name}"
             ) from error
-        extra = {"frame": row["frame"], **read.pop("extra", {})}
+        fields["extra"] = {"frame": row["frame"], **fields.get("extra", {})}
         instances.append(
             Instance(
                 id=f"{starter.name}/{row['group']}/{row['key']}",
@@ -170,8 +190,7 @@ def load(starter: StarterSet, paths: Mapping[str, Path], splits: Sequence[str]) 
                 kind=starter.kind,
                 format=starter.format,
                 field=starter.field,
-                extra=extra,
-                **read,
+                **fields,
             )
         )
     return Parsed(tuple(instances))

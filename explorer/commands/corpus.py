@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from explorer.commands import common, counting, jsonl
 from explorer.errors import UsageError
@@ -48,14 +48,15 @@ def look_up_texts(args: argparse.Namespace, settings: Settings) -> int:
             raise UsageError(f"--{name} got {getattr(args, name)}, expected a number up to {most}.")
     rows = jsonl.read_objects(args.source, ("text",)) if args.source else [{"text": text} for text in args.texts]
     index = open_index(args, settings)
-    answers = [{**row, **look_up_text(index, str(row["text"]), args)} for row in rows]
+    answers = [look_up_text(index, str(row["text"]), args) for row in rows]
+    answered_rows = [{**row, **answer} for row, answer in zip(rows, answers, strict=True)]
     if args.json:
-        common.print_json({"index": index.index, "tokens": index.total_tokens(), "texts": answers})
+        common.print_json({"index": index.index, "tokens": index.total_tokens(), "texts": answered_rows})
     elif args.source or args.out:
-        jsonl.write_objects(args.out or "-", common.without_nan(answers))
+        jsonl.write_objects(args.out or "-", common.without_nan(answered_rows))
     else:
-        for answer in answers:
-            print_answer(answer)
+        for row, answer in zip(rows, answers, strict=True):
+            print_answer(str(row["text"]), answer)
     return 0
 
 
@@ -68,7 +69,53 @@ def open_index(args: argparse.Namespace, settings: Settings) -> TokenIndex:
     return counting.open_index(args, settings)  # type: ignore[return-value]
 
 
-def look_up_text(index: TokenIndex, text: str, args: argparse.Namespace) -> dict[str, Any]:
+class DocumentAnswer(TypedDict):
+    """A document that holds a span, with the first and last character of the span in it."""
+
+    source: str
+    number: int
+    tokens: int
+    text: str
+    first: int
+    last: int
+
+
+class SpanAnswer(TypedDict):
+    """A span that the corpus holds: its characters in the text, and how often the corpus has it."""
+
+    text: str
+    tokens: int
+    first: int
+    last: int
+    count: float
+    documents: list[DocumentAnswer]
+
+
+class FollowingAnswer(TypedDict):
+    """Which tokens follow the last `after_tokens` tokens of the text in the corpus."""
+
+    after_tokens: int
+    places: int
+    approx: bool
+    reason: str
+    tokens: list[dict[str, Any]]
+
+
+class TextAnswer(TypedDict):
+    """All that is found about one text."""
+
+    label: str
+    reason: str
+    covered: float
+    longest: float
+    tokens: list[str]
+    spans: list[SpanAnswer]
+    ngrams: list[dict[str, Any]]
+    next: FollowingAnswer | None
+    next_after_longest_ending: FollowingAnswer | None
+
+
+def look_up_text(index: TokenIndex, text: str, args: argparse.Namespace) -> TextAnswer:
     """All that is found about one text, as plain values."""
     from explorer.popularity import verbatim
 
@@ -94,7 +141,7 @@ def look_up_text(index: TokenIndex, text: str, args: argparse.Namespace) -> dict
     }  # fmt: skip
 
 
-def _describe_span(index: TokenIndex, traced: Verbatim, span: Span, documents: int) -> dict[str, Any]:
+def _describe_span(index: TokenIndex, traced: Verbatim, span: Span, documents: int) -> SpanAnswer:
     longest = max(traced.spans, key=lambda hit: hit.last - hit.first)
     shown = index.documents(span.ids, documents) if documents and span == longest else []
     return {
@@ -107,7 +154,7 @@ def _describe_span(index: TokenIndex, traced: Verbatim, span: Span, documents: i
     }
 
 
-def _describe_document(document: Document) -> dict[str, Any]:
+def _describe_document(document: Document) -> DocumentAnswer:
     """A document and the characters of its first match."""
     start = 0
     for text, is_match in document.pieces:
@@ -125,7 +172,7 @@ def _describe_document(document: Document) -> dict[str, Any]:
     }
 
 
-def _describe_following(following: Following) -> dict[str, Any]:
+def _describe_following(following: Following) -> FollowingAnswer:
     return {
         "after_tokens": following.suffix,
         "places": following.prompt_count,
@@ -138,10 +185,10 @@ def _describe_following(following: Following) -> dict[str, Any]:
     }
 
 
-def print_answer(answer: dict[str, Any]) -> None:
+def print_answer(text: str, answer: TextAnswer) -> None:
     """One text's answer for a terminal: its label, its spans, and what comes next."""
     shares = f", spans cover {answer['covered']:.0%}, the longest {answer['longest']:.0%}" if answer["spans"] else ""
-    print(f"{answer['text']}\n{answer['label']}{shares}{': ' + answer['reason'] if answer['reason'] else ''}")
+    print(f"{text}\n{answer['label']}{shares}{': ' + answer['reason'] if answer['reason'] else ''}")
     if answer["spans"]:
         common.print_rows(answer["spans"], ("text", "tokens", "count"))
     after = answer["next_after_longest_ending"]

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -54,6 +54,15 @@ class Encoded:
 
     ids: Ngram
     start: str  # "blank put in" or "no blank"
+
+
+class CachedIndex(TypedDict):
+    """What is kept of an index: its size in tokens (None: never asked), and how many counts and encodings."""
+
+    index: str
+    tokens: int | None
+    counts: int
+    encodings: int
 
 
 class CountCache:
@@ -133,7 +142,7 @@ class CountCache:
         """The words that have these numbers."""
         return dict(self._chunked("SELECT number, word FROM words WHERE number IN", (), list(set(numbers))))
 
-    def sizes(self) -> list[dict[str, Any]]:
+    def sizes(self) -> list[CachedIndex]:
         """One row an index: its name, tokens, and how many counts and encodings are kept."""
         rows = self._read(
             """
@@ -143,7 +152,10 @@ class CountCache:
             FROM indexes ORDER BY name
             """
         )
-        return [dict(zip(("index", "tokens", "counts", "encodings"), row, strict=False)) for row in rows]
+        return [
+            CachedIndex(index=name, tokens=tokens, counts=counts, encodings=encodings)
+            for name, tokens, counts, encodings in rows
+        ]
 
     def forget(self, index: str) -> None:
         """Deletes all that is kept of an index."""

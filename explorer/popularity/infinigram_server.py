@@ -30,6 +30,7 @@ MOST_BYTES = 1 << 20  # of a request
 
 Ids = list[int]
 Cnf = list[list[Ids]]
+EngineAnswer = dict[str, Any]  # JSON as the public protocol has it; its keys differ by query type
 
 
 class Rejected(Exception):
@@ -127,7 +128,7 @@ class Query:
         return self.options[name]
 
 
-def count(query: Query) -> dict[str, Any]:
+def count(query: Query) -> EngineAnswer:
     """How often an n-gram occurs, or several terms together (then from a sample where they are frequent).
 
     Beside the corpus size, the count of the empty query, stands the index's key, beyond the public protocol: a client
@@ -141,37 +142,37 @@ def count(query: Query) -> dict[str, Any]:
     return answer if query.ids else {**answer, "key": query.index.key}
 
 
-def prob(query: Query) -> dict[str, Any]:
+def prob(query: Query) -> EngineAnswer:
     """The chance of the last token after the others: a quotient of two counts, -1 where the others never occur."""
     *prompt, last = _not_empty(query)
     return query.index.engine.call("prob", prompt_ids=prompt, cont_id=last)
 
 
-def ntd(query: Query) -> dict[str, Any]:
+def ntd(query: Query) -> EngineAnswer:
     """Which tokens follow, and how often; from a sample above `max_support` occurrences."""
     answer = query.index.engine.call("ntd", prompt_ids=query.simple(), **query.given_limits("max_support"))
     return _with_tokens(query.index, answer)
 
 
-def infgram_prob(query: Query) -> dict[str, Any]:
+def infgram_prob(query: Query) -> EngineAnswer:
     """As prob, after the longest suffix of the others that occurs at all."""
     *prompt, last = _not_empty(query)
     answer = query.index.engine.call("infgram_prob", prompt_ids=prompt, cont_id=last)
     return _with_suffix(query.index, answer, prompt)
 
 
-def infgram_ntd(query: Query) -> dict[str, Any]:
+def infgram_ntd(query: Query) -> EngineAnswer:
     """As ntd, after the longest suffix that occurs at all."""
     answer = query.index.engine.call("infgram_ntd", prompt_ids=query.simple(), **query.given_limits("max_support"))
     return _with_suffix(query.index, _with_tokens(query.index, answer), query.simple())
 
 
-def find(query: Query) -> dict[str, Any]:
+def find(query: Query) -> EngineAnswer:
     """Where an n-gram stands in the suffix array of each shard."""
     return query.index.engine.call("find", input_ids=query.simple())
 
 
-def find_cnf(query: Query) -> dict[str, Any]:
+def find_cnf(query: Query) -> EngineAnswer:
     """Where several terms stand together in each shard."""
     if not query.is_cnf:
         raise Rejected("find_cnf takes a triply-nested list of integers, or a query with AND or OR!")
@@ -180,7 +181,7 @@ def find_cnf(query: Query) -> dict[str, Any]:
     )
 
 
-def get_doc_by_rank(query: Query) -> dict[str, Any]:
+def get_doc_by_rank(query: Query) -> EngineAnswer:
     """The document around a place in the suffix array."""
     location = {"s": query.whole_number("s"), "rank": query.whole_number("rank")}
     return _with_spans(
@@ -188,7 +189,7 @@ def get_doc_by_rank(query: Query) -> dict[str, Any]:
     )
 
 
-def get_doc_by_ptr(query: Query) -> dict[str, Any]:
+def get_doc_by_ptr(query: Query) -> EngineAnswer:
     """The document around a place in the token stream."""
     location = {"s": query.whole_number("s"), "ptr": query.whole_number("ptr")}
     return _with_spans(
@@ -196,7 +197,7 @@ def get_doc_by_ptr(query: Query) -> dict[str, Any]:
     )
 
 
-QUERY_TYPES: Mapping[str, Callable[[Query], dict[str, Any]]] = {
+QUERY_TYPES: Mapping[str, Callable[[Query], EngineAnswer]] = {
     "count": count,
     "prob": prob,
     "ntd": ntd,
@@ -230,7 +231,7 @@ class IndexServer(ThreadingHTTPServer):
         host, port = self.server_address[:2]
         return f"http://{host!s}:{port}/"
 
-    def answer(self, request: Any) -> tuple[int, dict[str, Any]]:
+    def answer(self, request: Any) -> tuple[int, EngineAnswer]:
         """Status and body for a request."""
         try:
             query_type, query = self._understood(request)
@@ -339,7 +340,7 @@ def _is_ids(value: Any) -> bool:
     return isinstance(value, list) and all(type(each) is int for each in value)
 
 
-def _with_tokens(index: ServedIndex, answer: dict[str, Any]) -> dict[str, Any]:
+def _with_tokens(index: ServedIndex, answer: EngineAnswer) -> EngineAnswer:
     """The answer with the text of each next token."""
     for token_id, result in answer.get("result_by_token_id", {}).items():
         number = int(token_id)
@@ -347,7 +348,7 @@ def _with_tokens(index: ServedIndex, answer: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _with_suffix(index: ServedIndex, answer: dict[str, Any], prompt: Ids) -> dict[str, Any]:
+def _with_suffix(index: ServedIndex, answer: EngineAnswer, prompt: Ids) -> EngineAnswer:
     """The answer with the text of the longest suffix that the corpus holds."""
     if "suffix_len" in answer:
         suffix = prompt[len(prompt) - answer["suffix_len"] :]
@@ -355,7 +356,7 @@ def _with_suffix(index: ServedIndex, answer: dict[str, Any], prompt: Ids) -> dic
     return answer
 
 
-def _with_spans(query: Query, answer: dict[str, Any]) -> dict[str, Any]:
+def _with_spans(query: Query, answer: EngineAnswer) -> EngineAnswer:
     """The document with its text in pieces, each with the number of the clause it matches, or null."""
     if "error" in answer:
         return answer

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,9 @@ from explorer.popularity.ngrams import Initial, Ngram, TextNgrams, ngrams_coveri
 from explorer.records import Count
 from explorer.stats.estimate import Estimate
 from explorer.studies.popularity.declared import EDGE
+
+if TYPE_CHECKING:
+    from explorer.rows.builders import Row
 
 HIGHEST = 10
 MANY_ZEROS = 0.9  # as many zeros leave a single decile for all that occurs
@@ -101,7 +104,7 @@ class DecileEdges:
         except UsageError:
             return None
 
-    def to_rows(self) -> list[dict[str, Any]]:
+    def to_rows(self) -> list[Row]:
         """The edges as rows of `findings`."""
         from explorer.rows.builders import finding_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pandas as pd
 
@@ -58,13 +58,22 @@ def _with_index_mark(frame: pd.DataFrame, spec: RunSpec) -> pd.DataFrame:
     return frame.assign(counted_in=f"{counted['index']} {counted['mark']}".strip()) if counted else frame
 
 
-def counted_in(spec: RunSpec) -> dict[str, Any]:
+class IndexMark(TypedDict):
+    """The index that a run counted in, as its exports say it."""
+
+    index: str
+    is_pretraining_data: bool | None  # None: not known
+    mark: str  # ‡ where it is not, or not known to be, the model's own data
+    meaning: str
+
+
+def counted_in(spec: RunSpec) -> IndexMark | None:
     """The index that a run counted in, whether it holds the model's pre-training data (None: not known), and the mark
     of one that does not; nothing where the run's numbers are of no index."""
     index = str(spec.settings.get("index") or "")
     labeled = spec.settings.get("labels") == "index"  # of a memorization run, which says who was seen
     if not index or not (spec.study in COUNTED or labeled):
-        return {}
+        return None
     is_own_data = indexes.is_pretraining_data(index, spec.model)
     relation = indexes.describe_relation(index, spec.model)
     return {"index": index, "is_pretraining_data": is_own_data, "mark": "" if is_own_data else "‡", "meaning": relation}

@@ -163,6 +163,9 @@ def _empty_texts_in_reasons(connection: Connection) -> None:
     )
 
 
+_OF_INSTANCE = "instance_id, benchmark, split, grp, phenomenon, field, kind, gold, label, text_hash"
+
+
 # An instance that ten runs ask stands here once. Its id is cut into a stem, which many share, and a number:
 #
 #     blimp/anaphor_agreement/17     stem "blimp/anaphor_agreement/" (in `sets`), number 17 (in `items`)
@@ -173,6 +176,35 @@ def _empty_texts_in_reasons(connection: Connection) -> None:
 # place), `named` (id -> item, for sentences that stand in contexts alone).
 def _fill_items(connection: Connection) -> None:
     """Every instance once, in benchmark order, and those that only stand in contexts or demonstrations."""
+    _number_known(connection)
+    connection.execute(
+        f"""
+        INSERT INTO {NAME}.sets
+        SELECT row_number() OVER (ORDER BY min(item)) - 1, stem, benchmark, split, grp, phenomenon, field, kind
+        FROM known
+        GROUP BY stem, benchmark, split, grp, phenomenon, field, kind
+        """
+    )
+    # An id's rest is kept as a number only where the number alone gives it back: "007" and "12345678901" are text.
+    connection.execute(
+        f"""
+        INSERT INTO {NAME}.items
+        SELECT item, set_key, CASE WHEN plain THEN CAST(tail AS INTEGER) ELSE -1 END, CASE WHEN NOT plain THEN tail END,
+            gold, known.label, CAST('0x' || text_hash AS UBIGINT), payload
+        FROM (SELECT *, regexp_full_match(tail, '0|[1-9][0-9]{{0,8}}') AS plain FROM known) AS known
+        JOIN {NAME}.sets AS sets ON {_same_in("known", "sets", ("stem", *_SET))}
+        ORDER BY item
+        """
+    )
+    _link_members(connection)
+    connection.execute(f"INSERT INTO {NAME}.instances SELECT run, position, item FROM member ORDER BY run, position")
+    connection.execute(
+        "CREATE TEMP TABLE named AS SELECT instance_id, min(item) AS item FROM known GROUP BY instance_id"
+    )
+
+
+def _number_known(connection: Connection) -> None:
+    """The table `known`: each version of an instance's text with the key of its item, its id cut in two."""
     connection.execute(
         """
         CREATE TEMP TABLE sentences AS
@@ -184,14 +216,15 @@ def _fill_items(connection: Connection) -> None:
         WHERE id NOT LIKE 'unrelated/%'
         """
     )
-    columns = "instance_id, benchmark, split, grp, phenomenon, field, kind, gold, label, text_hash"
+    # What no run asks has no place in a benchmark and comes last (NULLS LAST).
     connection.execute(
         f"""
         CREATE TEMP TABLE known AS
-        SELECT {columns}, payload, row_number() OVER (ORDER BY benchmark NULLS LAST, place, instance_id) - 1 AS item,
+        SELECT {_OF_INSTANCE}, payload,
+            row_number() OVER (ORDER BY benchmark NULLS LAST, place, instance_id) - 1 AS item,
             regexp_extract(instance_id, '^(.*/)?') AS stem, substr(instance_id, length(stem) + 1) AS tail
         FROM (
-            SELECT {columns}, CASE WHEN numbered.keeps THEN payload END AS payload, min(position) AS place
+            SELECT {_OF_INSTANCE}, CASE WHEN numbered.keeps THEN payload END AS payload, min(position) AS place
             FROM instances
             JOIN numbered USING (run_id)
             GROUP BY ALL
@@ -202,24 +235,11 @@ def _fill_items(connection: Connection) -> None:
         )
         """
     )
-    connection.execute(
-        f"""
-        INSERT INTO {NAME}.sets
-        SELECT row_number() OVER (ORDER BY min(item)) - 1, stem, benchmark, split, grp, phenomenon, field, kind
-        FROM known
-        GROUP BY stem, benchmark, split, grp, phenomenon, field, kind
-        """
-    )
-    connection.execute(
-        f"""
-        INSERT INTO {NAME}.items
-        SELECT item, set_key, CASE WHEN plain THEN CAST(tail AS INTEGER) ELSE -1 END, CASE WHEN NOT plain THEN tail END,
-            gold, known.label, CAST('0x' || text_hash AS UBIGINT), payload
-        FROM (SELECT *, regexp_full_match(tail, '0|[1-9][0-9]{{0,8}}') AS plain FROM known) AS known
-        JOIN {NAME}.sets AS sets ON {_same_in("known", "sets", ("stem", *_SET))}
-        ORDER BY item
-        """
-    )
+
+
+def _link_members(connection: Connection) -> None:
+    """The table `member`: which item a run's instance is."""
+    # By all that is said of it: runs of different data may have an instance of one id with different texts.
     connection.execute(
         f"""
         CREATE TEMP TABLE member AS
@@ -227,14 +247,10 @@ def _fill_items(connection: Connection) -> None:
             any_value(instances.position) AS position
         FROM instances
         JOIN numbered USING (run_id)
-        JOIN known ON {_same_in("known", "instances", columns.split(", "))}
+        JOIN known ON {_same_in("known", "instances", _OF_INSTANCE.split(", "))}
             AND known.payload IS NOT DISTINCT FROM CASE WHEN numbered.keeps THEN instances.payload END
         GROUP BY ALL
         """
-    )
-    connection.execute(f"INSERT INTO {NAME}.instances SELECT run, position, item FROM member ORDER BY run, position")
-    connection.execute(
-        "CREATE TEMP TABLE named AS SELECT instance_id, min(item) AS item FROM known GROUP BY instance_id"
     )
 
 

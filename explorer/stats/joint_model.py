@@ -176,57 +176,75 @@ def _effects(
     resamples: int,
     seed: int,
 ) -> tuple[Effect, ...]:
-    import statsmodels.api as sm
     from scipy.stats import chi2, norm
-    from statsmodels.stats.outliers_influence import variance_inflation_factor
 
     if fit is None:
         return ()
     groups = int(codes.max()) + 1
     design = _make_design(columns, codes)
     table, intercepts = design[:, : len(columns)], design[:, len(columns) :]
+    shorter_logliks = _logliks_without(fit, outcome, design, len(columns))
+    if not shorter_logliks:
+        return ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            shorter = [
-                sm.Logit(outcome, np.delete(design, place, axis=1)).fit(
-                    disp=0, maxiter=100, start_params=np.delete(fit.params, place)
-                )
-                for place in range(len(columns))
-            ]
-        except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
-            return ()
         errors = np.asarray(fit.bse)[: len(columns)]
         by_group: GroupErrors | None = None  # errors over items are held against the normal
         if groups >= FEWEST:
             by_group = logistic_bias_reduced(design, outcome, np.asarray(fit.predict()), codes, len(columns))
             errors = by_group.errors
-        inner = np.column_stack([_within_groups(table[:, place], codes) for place in range(len(columns))])
-        inflation = [
-            variance_inflation_factor(inner, place) if len(columns) > 1 else 1.0 for place in range(len(columns))
-        ]
+        inflation = _inflation_factors(table, codes)
     varied = [_varied_in(column, codes) for column in table.T]
     alone, partial = _rank_correlations(outcome, table, codes, resamples, seed)
     gains = _held_out_gains(outcome, table, intercepts, seed) if cross_validate else [math.nan] * len(columns)
     effects = []
-    for place, name in enumerate(columns):
-        ratio = max(0.0, 2 * float(fit.llf - shorter[place].llf))
-        value, error = float(fit.params[place]), float(errors[place])
-        spread = by_group.spreads[place] if by_group else None
+    for i, name in enumerate(columns):
+        ratio = max(0.0, 2 * float(fit.llf - shorter_logliks[i]))
+        value, error = float(fit.params[i]), float(errors[i])
+        spread = by_group.spreads[i] if by_group else None
         reach = error * (spread.reach() if spread else float(norm.ppf(0.975)))
         p = spread.tails(value / error) if spread and error > 0 else 2 * float(norm.sf(abs(value) / error))
         effect = Effect(
             value, value - reach, value + reach, outcome.size, p, left_out,
-            units=varied[place] if spread else outcome.size, se=error, name=name, alone=alone[place],
-            partial=partial[place], inflation=float(inflation[place]), ratio=ratio, ratio_p=float(chi2.sf(ratio, 1)),
-            gain=gains[place],
+            units=varied[i] if spread else outcome.size, se=error, name=name, alone=alone[i], partial=partial[i],
+            inflation=inflation[i], ratio=ratio, ratio_p=float(chi2.sf(ratio, 1)), gain=gains[i],
         )  # fmt: skip
         effect = drawn_from_enough(effect)
-        if by_group and by_group.is_decided_alone[place] and not math.isnan(effect.low):
+        if by_group and by_group.is_decided_alone[i] and not math.isnan(effect.low):
             partial_alone = without_interval(effect.partial, NO_OTHERS)
             effect = replace(without_interval(effect, NO_OTHERS), se=math.nan, partial=partial_alone)
         effects.append(effect)
     return tuple(effects)
+
+
+def _logliks_without(fit: Any, outcome: np.ndarray, design: np.ndarray, measures: int) -> list[float]:
+    """The log-likelihood of the model without each measure, for the ratio; an empty list where a fit has no maximum."""
+    import statsmodels.api as sm
+
+    # A fit starts from the effects of the full model, which lie near its own: it takes few steps.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return [
+                sm.Logit(outcome, np.delete(design, i, axis=1))
+                .fit(disp=0, maxiter=100, start_params=np.delete(fit.params, i))
+                .llf
+                for i in range(measures)
+            ]
+        except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
+            return []
+
+
+def _inflation_factors(table: np.ndarray, codes: np.ndarray) -> list[float]:
+    """By how much the other measures widen the variance of each one's effect; 1 where they are unrelated."""
+    from statsmodels.stats.outliers_influence import variance_inflation_factor
+
+    measures = table.shape[1]
+    if measures == 1:
+        return [1.0]
+    # Within groups, as the effects are: measures that differ in the same way from group to group do not count as alike.
+    inner = np.column_stack([_within_groups(column, codes) for column in table.T])
+    return [float(variance_inflation_factor(inner, i)) for i in range(measures)]
 
 
 def _rows_of_mixed_groups(outcome: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -295,14 +313,14 @@ def _rank_correlations(
         weights = resample_weights(np.arange(outcome.size), resamples, seed)
         resampled = [_partial_correlations((ranks * w[:, None]).T @ ranks) for w in weights]
     partial = []
-    for place in range(table.shape[1]):
-        units = _varied_in(table[:, place], codes) if by_group else outcome.size
+    for i in range(table.shape[1]):
+        units = _varied_in(table[:, i], codes) if by_group else outcome.size
         low = high = math.nan
         if resamples:
             low, high, _ = percentile_interval(
-                np.array([correlations_drawn[place] for correlations_drawn in resampled]), 0.95, units
+                np.array([correlations_drawn[i] for correlations_drawn in resampled]), 0.95, units
             )
-        partial.append(drawn_from_enough(Clustered(float(value[place]), low, high, outcome.size, units=units)))
+        partial.append(drawn_from_enough(Clustered(float(value[i]), low, high, outcome.size, units=units)))
     return alone.tolist(), list(partial)
 
 

@@ -66,9 +66,6 @@ def logistic(
     Constant outcomes, constant, identical and collinear features and separation are named instead of fitted. Where
     `groups` names each row's, the errors are by group (`clustered.py`).
     """
-    import statsmodels.api as sm
-    from scipy.stats import norm
-
     labels = tuple(names) or tuple(f"x{number}" for number in range(1, len(features) + 1))
     every = (ties_wrong(right), *map(numbers, features), *(() if groups is None else (groups,)))
     (outcome, *columns), left_out = drop_gaps(*every)
@@ -81,6 +78,15 @@ def logistic(
     table = np.column_stack(columns)
     if families is not None:
         return _by_group(outcome, table, families, labels, left_out, level)
+    return _by_item(outcome, table, labels, left_out, level)
+
+
+def _by_item(
+    outcome: np.ndarray, table: np.ndarray, labels: tuple[str, ...], left_out: int, level: float
+) -> LogisticFit:
+    import statsmodels.api as sm
+    from scipy.stats import norm
+
     center, spread = table.mean(axis=0), table.std(axis=0)
     # Standardized features keep Newton's steps well scaled whatever the unit of the score.
     design = sm.add_constant((table - center) / spread, has_constant="add")

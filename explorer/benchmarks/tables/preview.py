@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from explorer import prompts
 from explorer.benchmarks.core.benchmark import Parsed
@@ -22,14 +21,32 @@ REASONS = {
 }
 
 
-def preview_items(parsed: Parsed) -> list[dict[str, Any]]:
+class PreviewText(TypedDict):
+    """One text of an item: what stands before, what is scored after it, and whether it is the right one (None: no one
+    says)."""
+
+    name: str
+    context: str
+    continuation: str
+    right: bool | None
+
+
+class PreviewItem(TypedDict):
+    """An instance as a model is asked about it; a person's rating of it where it has one."""
+
+    id: str
+    texts: list[PreviewText]
+    rating: float | None
+
+
+def preview_items(parsed: Parsed) -> list[PreviewItem]:
     """The first items: for each text its context, what is scored after it, and whether it is the right one."""
     return [_item(instance) for instance in parsed.instances[:FIRST]]
 
 
-def _item(instance: Instance) -> dict[str, Any]:
+def _item(instance: Instance) -> PreviewItem:
     if instance.kind == "regions":
-        texts: list[dict[str, Any]] = [
+        texts: list[PreviewText] = [
             {"name": condition.name, "context": "", "continuation": " | ".join(condition.regions), "right": None}
             for condition in instance.conditions
         ]
@@ -84,7 +101,7 @@ def preview_lines(reading: Reading, parsed: Parsed) -> list[str]:
     return printed
 
 
-def _shown(text: Mapping[str, Any]) -> str:
-    context = str(text["context"])
+def _shown(text: PreviewText) -> str:
+    context = text["context"]
     context = context if len(context) <= 300 else f"… {context[-300:]}"
     return f"{context}>>{text['continuation'][:300]}".replace("\n", "⏎")
