@@ -284,6 +284,8 @@ def _answer_or_raise(answer: Any) -> Any:
     return answer
 
 
+# A frame is a header (the length of what follows, and of which kind it is) and that many bytes. Lines of text would not
+# do: counts are sent as raw numbers, which may hold any byte.
 def _send(stream: Any, kind: int, payload: bytes) -> None:
     stream.write(_HEADER.pack(len(payload), kind) + payload)
     stream.flush()

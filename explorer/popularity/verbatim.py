@@ -92,6 +92,9 @@ def trace_texts(counter: Counter, texts: Iterable[str], *, least: int = LEAST, p
     return traced
 
 
+# A counter may be a service on the web, where each call costs a round trip. So a text is cut into pieces, each with a
+# walk of its own that asks for one n-gram and stops until it is sent the answer. One call asks for the n-grams of all
+# walks that are under way: there are as many calls as the slowest piece needs, however long the text.
 def longest_runs(counter: Counter, ids: Sequence[int], longest: int = LONGEST) -> list[int]:
     """For each token the end of the longest run from it that the corpus holds; itself where not even it occurs.
 

@@ -101,6 +101,8 @@ def unpack_archive(
 
     `keep(work, target)` moves the unpacked folder to its place.
     """
+    # All is unpacked and looked at in a folder of its own, and moved among the runs in one step at the end: what is
+    # damaged, hostile or broken off half-way never stands among them.
     try:
         settings.runs.mkdir(parents=True, exist_ok=True)
         with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:

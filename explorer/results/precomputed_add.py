@@ -197,6 +197,8 @@ def _add_runs(connection: Connection) -> None:
     )
 
 
+# The key of a sentence is OPTIONS times its option plus its item, or negative for a sentence of no instance. Items have
+# other keys in the new file: the option is kept (id - id % OPTIONS), the item is looked up (id % OPTIONS).
 def _add_contexts(connection: Connection) -> None:
     connection.execute(
         f"""

@@ -318,6 +318,7 @@ def insert_run(
             f"A part of {folder.run_id} cannot be read ({damaged[0]} is not as it was written). `python -m explorer "
             f"resume {folder.run_id}` makes damaged parts again and keeps the others."
         )
+    # A part's file is called like the part in every table; the findings' file is called all.parquet.
     without = {Path(name).name for name in damaged} | ({"all.parquet"} if "findings.done" in damaged else set())
     if damaged:
         status, message = "interrupted", f"Damaged, so left out: {_describe_damage(damaged)}."

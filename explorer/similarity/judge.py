@@ -83,6 +83,8 @@ def sample_by_group(
 ) -> list[T]:
     """At most `size` items of each group, drawn by seed and key alone, in the order given."""
 
+    # By a hash of its own key an item keeps its rank whatever the others are: a larger sample holds the smaller one,
+    # and an item more in the benchmark changes at most one of those drawn.
     def rank(item: T) -> bytes:
         return hashlib.sha256(f"{seed}\x1f{key(item)}".encode()).digest()
 

@@ -80,7 +80,7 @@ class Rule:
         """A verdict on each completion; nan stands where there is nothing to compare with."""
         recalls = rouge_l_recall(references, candidates)
         cosines = self._cosines(references, candidates)
-        unique = list(dict.fromkeys(references))
+        unique = list(dict.fromkeys(references))  # a text is the reference of many completions
         tagged = dict(zip(unique, self.tagger.tag(unique), strict=True)) if self.tagger else dict.fromkeys(unique, ())
         matches = []
         for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines, strict=True):
@@ -139,7 +139,8 @@ _IN_WORDS = {
 
 
 def _out_of_order(reference: Sequence[str], candidate: Sequence[str]) -> list[str]:
-    """The wanted words that are not met when going once through the found ones."""
+    """The words of the reference that are not met when going once through the candidate's."""
+    # "Ada met Bob" against "Bob met Ada": Ada is met last, and behind it there is no Bob. So Bob is out of order.
     keys = [stem_word(word) for word in candidate]
     position, lost = 0, []
     for word in reference:

@@ -113,6 +113,11 @@ def weighted_spearman(
     return Estimate(value, low, high, a.size, p, left_out)
 
 
+# A value's average rank is the mean of the places its copies take: behind all smaller ones, m of them, w copies take
+# the places m + 1 ... m + w, whose mean is m + (w + 1) / 2.
+#
+#     values   1  5  5  9        weights  2  1  3  1
+#     places   1-2   3-6   7     ranks    1.5  4.5  4.5  7
 def weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Average ranks of the population in which each value stands `weights` times; of weights of 1 the usual ones."""
     order = np.argsort(values, kind="stable")
@@ -135,6 +140,7 @@ def _weighted_rho(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
 
 def _redrawn_counts(names: np.ndarray, resamples: int, seed: int):  # type: ignore[no-untyped-def]
     """For each resample how often each row was drawn, every stratum drawn anew with as many rows."""
+    # Counts rather than rows: they multiply the weights, and nothing else of a statistic has to be made anew.
     chance = np.random.default_rng(seed)
     members = [np.flatnonzero(names == name) for name in np.unique(names)]
     for _ in range(resamples):

@@ -113,6 +113,8 @@ def _new_places(reading: Reading, instance: Instance, swaps: Mapping[tuple[str, 
             place = fields.locate(reading.versions[number].running, target.start, target.end)
             if place:
                 targets[place] = target.form
+    # From left to right; `shifts` is by how far the words of a field have moved so far: after "an ape" → "a gorilla" by
+    # 4 for the swap less 1 for the article. The next word is looked for there, and a little around.
     new_places: dict[Place, Place] = {}
     shifts: dict[str, int] = {}
     for place, form in sorted(targets.items()):

@@ -166,6 +166,8 @@ def _share_out(
     quotas = (items, max(1, min(math.ceil(sizes[1] / labels), rarest - items)))
     counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     shares: tuple[list[Pieces], list[Pieces]] = ([], [])
+    # A demonstration with a test item's own text would give its answer away, so a text goes whole to one side: the one
+    # that has less of what it needs of the text's own labels, so that a rare class fills both sides alike.
     for key in keys:
         members = by_text[key]
         chance.shuffle(members)

@@ -112,19 +112,20 @@ def _with_clause(tokens: Sequence[Token], clause: Token, has_object: bool) -> st
     subject = any(token.dep in ("nsubj", "nsubjpass", "expl") for token in inside)
     to = any(token.tag == "TO" and token.dep == "aux" for token in inside)
     first = min((token.start, token.text.lower()) for token in [clause, *inside])[1]
-    if to:
+    if to:  # "wanted (him) to leave"
         return "object and to-infinitive" if subject or has_object else "to-infinitive"
-    if first in QUESTION_WORDS:
+    if first in QUESTION_WORDS:  # "asked whether he left"
         return "question"
-    if clause.tag == "VBG" and not any(token.dep in ("aux", "auxpass") for token in inside):
+    if clause.tag == "VBG" and not any(token.dep in ("aux", "auxpass") for token in inside):  # "saw him leaving"
         return "object and ing-form" if subject or has_object else "ing-form"
     finite = clause.tag in ("VBZ", "VBP", "VBD", "MD") or any(
         token.dep in ("aux", "auxpass") and token.tag in ("VBZ", "VBP", "VBD", "MD") for token in inside
     )
-    if finite:
+    if finite:  # "said (that) he left"
         return "clause"
-    if clause.tag == "VB":
+    if clause.tag == "VB":  # "made him leave"
         return "object and infinitive" if subject or has_object else "infinitive"
+    # "found it odd"
     return "object and adjective" if subject or has_object else ""
 
 

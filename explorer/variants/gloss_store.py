@@ -32,6 +32,7 @@ class VectorStore:
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """The vectors of the texts, shape (texts, dimensions)."""
+        # Half of a SHA-256 tells any two texts apart, and keeps the file's index small.
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16] for text in texts]
         with self._lock:
             self._recall({key for key in keys if key not in self._memory})

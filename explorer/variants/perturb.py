@@ -198,6 +198,8 @@ def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str,
     if reading.refused:
         return PerturbedInstance(None, reason=reading.refused)
     words_left = tuple(dict.fromkeys((word.form, word.reason) for version in reading.versions for word in version.left))
+    # A synonym may change the a or an before it, and in one option only. Where that breaks the pair, words are drawn
+    # once more, from those that take the article which stands there.
     for keep_articles in (False, True):
         choices, stayed = _choose_substitutes(reading, seed, by_hand, keep_articles)
         swaps, edits = swaps_and_edits(reading, choices)
@@ -271,6 +273,7 @@ def shared_candidates(
     fitting = set.intersection(*pools)
     usable = []
     for candidate in synonyms.offered_candidates(targets[0], sense):
+        # A pair may be about the forms: of "took" and "taken" no synonym may make "cost" and "cost".
         forms = {target.form.lower(): inflect_for(candidate.lemma, target) for target in targets}
         if candidate.lemma not in fitting or len(set(forms.values())) < len(forms):
             continue

@@ -167,6 +167,7 @@ def find_parted(instance: Instance, swaps: Sequence[Swap], by_hand: Mapping[str,
         return (
             set() if {target.lemma, f"{target.lemma}.{target.pos}"} & by_hand.keys() else {(target.lemma, target.pos)}
         )
+    # A copy that no swap reaches (another part of speech, a name) keeps the old word, so the last word keeps it, too.
     copies = re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", instance.context)
     return {(target.lemma, target.pos)} if len(copies) > len(earlier) else set()
 

@@ -76,10 +76,10 @@ def decode(data: bytes, name: str, encoding: str = "") -> Decoded:
             text = data.decode(candidate)
         except UnicodeError:
             continue
-        if text.count("\0") > len(text) // 10:
+        if text.count("\0") > len(text) // 10:  # a program or a picture may decode all the same
             break
         return Decoded(text, candidate)
-    else:
+    else:  # none of them reads it
         if data.count(0) <= len(data) // 10:
             return _most_likely(data, name)
     raise BenchmarkError(f"{name} is no text file, expected CSV, TSV, JSON, JSON Lines or Parquet.")
@@ -150,6 +150,8 @@ def _candidates(sample: bytes) -> list[_Candidate]:
     """Each encoding that reads the sample, the likeliest first."""
     import chardet
 
+    # Bytes from 0x80 to 0x9f are signs in the encodings of Windows and letters in those of DOS and the Macintosh. Where
+    # all of them stand where a curly quote or a dash would (don’t, “word”), the file is of Windows.
     windows = bool(SIGNS.search(sample)) and not LOW.search(IN_PLACE.sub(b"", sample))
     candidates = []
     for guess in chardet.detect_all(sample, ignore_threshold=True, compat_names=False, max_bytes=SAMPLE):
@@ -242,18 +244,20 @@ def _oddness(text: str) -> float:
     return odd / beyond if beyond else 0.0
 
 
+# "café" in a wrong encoding reads as "cafŽ", "cafщ" or "caf‚": a capital behind a small letter, two scripts in a word,
+# a sign among letters. What a writer of any language may set is left alone, also where it is rare.
 def _is_odd(before: str, sign: str, after: str) -> bool:
     category = unicodedata.category(sign)
-    if category[0] == "C":
+    if category[0] == "C":  # a control character, or none at all
         return True
     if category[0] == "L":
-        if sign.isupper() and before.islower():
+        if sign.isupper() and before.islower():  # cafÉ
             return True
-        if sign.islower() and after.isupper() and not before.isalpha():
+        if sign.islower() and after.isupper() and not before.isalpha():  # éCOLE
             return True
-        if before.isalpha() and after.isdigit():
+        if before.isalpha() and after.isdigit():  # aé5
             return True
-        if sign.islower() and before.isupper() and after.isupper():
+        if sign.islower() and before.isupper() and after.isupper():  # CAFéS
             return True
         return any(neighbor.isalpha() and not _may_touch(sign, neighbor) for neighbor in (before, after))
     if category == "Sk":

@@ -120,7 +120,7 @@ def gold_row(where: str, cells: Mapping[str, Any], reading: Reading) -> table_go
         beside = reading.cell(cells, "names")
         if isinstance(beside, list) and len(beside) == len(texts):
             names = tuple(str(name).strip() for name in beside)
-    elif reading.rules == 1:
+    elif reading.rules == 1:  # an import of an older version gives the instances it gave then
         texts = tuple(
             _required_text(cells, reading, role) for role in table_roles.numbered_roles(reading.kind, columns)
         )

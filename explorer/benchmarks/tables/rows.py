@@ -188,7 +188,7 @@ def _is_json(text: str) -> bool:
 def _from_cells(path: Path, text: str, reading: Reading) -> Table:
     limits.check_cells(text, path.name, reading.delimiter)
     table: Table | None = None
-    early: list[table_text.Line] = []
+    early: list[table_text.Line] = []  # what stood before the first row, where the table has no columns yet
     for line in table_text.split_rows(text.removeprefix("\ufeff"), reading.delimiter, reading.quoting, reading.skip):
         if table is None and line.reason and not line.counts:
             early.append(line)
