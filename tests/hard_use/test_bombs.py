@@ -26,11 +26,11 @@ what, path = sys.argv[1], Path(sys.argv[2])
 try:
     if what == "table":
         from explorer.benchmarks.tables import table
-        table.guess(path)
+        table.guess_reading(path)
     elif what == "run":
         from explorer import settings
         from explorer.results import archive
-        archive.unpack(path, settings.read(cache=path.parent / "no-cache"))
+        archive.unpack_archive(path, settings.read(cache=path.parent / "no-cache"))
     elif what == "log":
         from explorer import logs
         logs.read(path)

@@ -99,9 +99,9 @@ def many_counts():
 
 
 steps = {
-    "database": lambda: store.ingest(found, [folder]),
+    "database": lambda: store.ingest_runs(found, [folder]),
     "counts": many_counts,
-    "import": lambda: table.store(mine, "mine", found, table.guess(mine)),
+    "import": lambda: table.store_import(mine, "mine", found, table.guess_reading(mine)),
     "file": lambda: files.write_json(folder.path / "progress.json", ["x" * 100] * 1000),
 }
 for name, step in steps.items():

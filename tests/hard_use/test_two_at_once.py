@@ -23,7 +23,7 @@ from explorer.runs.folder import RunFolder
 
 found = settings.read(cache=sys.argv[1])
 for run_id in sys.argv[2:]:
-    store.ingest(found, [RunFolder.find(found.runs, run_id)])
+    store.ingest_runs(found, [RunFolder.find(found.runs, run_id)])
 """
 
 

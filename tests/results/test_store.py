@@ -93,7 +93,7 @@ def test_another_process_may_ingest_while_this_one_reads(settings):
     code = (
         "import sys\nfrom explorer import settings\nfrom explorer.results import store\n"
         "from explorer.runs.folder import RunFolder\n"
-        "s = settings.read(cache=sys.argv[1])\nstore.ingest(s, [RunFolder.find(s.runs, sys.argv[2])])\n"
+        "s = settings.read(cache=sys.argv[1])\nstore.ingest_runs(s, [RunFolder.find(s.runs, sys.argv[2])])\n"
     )
     subprocess.run([sys.executable, "-c", code, str(settings.cache), folder.run_id], check=True)
     assert reader.frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
