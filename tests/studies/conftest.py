@@ -54,6 +54,6 @@ def few_resamples() -> Iterator[None]:
         return few
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((bootstrap, "_resample"), (auc, "_resampled")):
+        for module, name in ((bootstrap, "_resampled_interval"), (auc, "_resampled_auc")):
             patch.setattr(module, name, capped(getattr(module, name)))
         yield
