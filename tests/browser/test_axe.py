@@ -5,13 +5,16 @@ axe-core (Mozilla Public License 2.0) comes inside the package axe-playwright-py
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 from explorer.ui.layout import PAGES
+from tests.browser.conftest import Browser
 
 pytestmark = pytest.mark.browser
 
@@ -61,6 +64,15 @@ FIGURES = """() => {
 }"""
 
 
+# Whether the app stands on the ground of a theme.
+GROUND_IS = """(scheme) => {
+  const ground = getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor;
+  const sum = ground.match(/[0-9.]+/g).slice(0, 3).reduce((total, one) => total + Number(one), 0);
+  return scheme === "dark" ? sum < 200 : sum > 500;
+}"""
+FIGURES_FOLLOW = 5_000  # ms in which a figure takes on the colors of the other theme
+
+
 @pytest.fixture(scope="module")
 def cache(cache_of_runs: Path) -> Path:
     return cache_of_runs
@@ -84,13 +96,32 @@ def faults(page: Any) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("address", [page.address for page in PAGES])
-def test_a_page_has_no_serious_fault(browser, axe, theme, address):
+def show_in(browser: Browser, scheme: str) -> None:
+    """Switches an open page to another theme, as the reader's system does, until the app and its figures follow."""
+    page = browser.page
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(GROUND_IS, arg=scheme)
+    browser.settle()
+    with contextlib.suppress(TimeoutError):  # what stays faint is told by the test
+        page.wait_for_function(f"() => ({FIGURES})().length === 0", timeout=FIGURES_FOLLOW)
+
+
+# Every page in both themes: every other one is opened in the dark one and switched to the light one.
+@pytest.mark.parametrize(
+    ("address", "schemes"),
+    [(page.address, ("light", "dark")[:: 1 if number % 2 else -1]) for number, page in enumerate(PAGES)],
+    ids=[page.address for page in PAGES],
+)
+def test_a_page_has_no_serious_fault_in_either_theme(browser, axe, address, schemes):
     told = []
     for view in ("", *VIEWS.get(address, ())):
+        browser.page.emulate_media(color_scheme=schemes[0])
         page = browser.open(f"{address}?{'&'.join(filter(None, (HERE, view)))}")
         page.evaluate(axe)
-        told += [f"{view or 'first view'}: {fault}" for fault in faults(page)]
-        faint = page.evaluate(FIGURES)
-        told += [f"{view or 'first view'}: {one['text']} has a contrast of {one['ratio']:.1f}" for one in faint]
+        for scheme in schemes:
+            show_in(browser, scheme)
+            where = f"{view or 'first view'}, {scheme}"
+            told += [f"{where}: {fault}" for fault in faults(page)]
+            faint = page.evaluate(FIGURES)
+            told += [f"{where}: {one['text']} has a contrast of {one['ratio']:.1f}" for one in faint]
     assert not told, "\n".join(told)

@@ -20,15 +20,72 @@ OpenPage = Callable[..., AppTest]
 PER_GROUP = 2
 
 
+# What the app remembers, and whose it is: the file and the group of the tests that share it.
+_REMEMBERED = pytest.StashKey[tuple[Path, str]]()
+
+
 @pytest.fixture(autouse=True)
-def fresh_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No cache of one test reaches another, and none reaches the network."""
+def fresh_app(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No cache of one test reaches another, and none reaches the network.
+
+    Tests of a file that are marked `shares_answers("WHOSE")` only read one folder, and nothing is put in another's
+    place for them. They stand one after the other, like visitors of one server: what it was asked once, it remembers.
+    """
     monkeypatch.setenv("EXPLORER_OFFLINE", "1")
-    st.cache_data.clear()
-    st.cache_resource.clear()
+    mark = request.node.get_closest_marker("shares_answers")
+    group = (request.path, str(mark.args[0])) if mark else None
+    if group is None or request.config.stash.get(_REMEMBERED, None) != group:
+        _forget(request.config)
     yield
+    if group is None:
+        _forget(request.config)
+    else:
+        request.config.stash[_REMEMBERED] = group
+
+
+def _forget(config: pytest.Config) -> None:
     st.cache_data.clear()
     st.cache_resource.clear()
+    if _REMEMBERED in config.stash:
+        del config.stash[_REMEMBERED]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def encoders_read_once() -> Iterator[None]:
+    """The sentence encoder and BERTScore of the installed files: half a hundred tests would read them anew."""
+    from explorer.scoring import encoder
+    from explorer.similarity import bertscore
+
+    class Once:
+        def __init__(self, make: Callable[..., Any]) -> None:
+            self.make = make
+            self.made: dict[Any, Any] = {}
+
+        def __call__(self, name: str, path: Path, *rest: Any) -> Any:
+            if "dist-packages" not in path.parts and "site-packages" not in path.parts:
+                return self.make(name, path, *rest)  # a test's own files, which it may damage
+            key = (name, path, repr(rest))
+            if key not in self.made:
+                self.made[key] = self.make(name, path, *rest)
+            return self.made[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoder, "SentenceEncoder", Once(encoder.SentenceEncoder))
+        patch.setattr(bertscore, "BertScore", Once(bertscore.BertScore))
+        yield
+
+
+@pytest.fixture(scope="module")
+def bare_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty cache that tests of a file only look at."""
+    return tmp_path_factory.mktemp("bare") / "cache"
+
+
+@pytest.fixture
+def clean_clone(bare_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache beside the runs that came along, which tests of a file only look at."""
+    monkeypatch.delenv("EXPLORER_PRECOMPUTED", raising=False)
+    return bare_cache
 
 
 @pytest.fixture(autouse=True)

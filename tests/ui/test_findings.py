@@ -36,6 +36,7 @@ def html_of(app) -> str:
     return "\n".join([*shown, *(str(block.value) for block in app.code)])
 
 
+@pytest.mark.shares_answers("everything")
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_shows_the_runs(open_page, everything, view):
     app = open_page("findings", everything, finding=view, **HERE)
@@ -52,6 +53,7 @@ def test_without_runs_every_view_says_how_to_get_some(open_page, tmp_path, view)
     assert "python -m explorer run" in html_of(app)
 
 
+@pytest.mark.shares_answers("everything")
 def test_the_page_says_that_pooled_correlations_compare_groups(open_page, everything):
     pooled = open_page("findings", everything, way="Pooled", **HERE)
     assert "mostly compare the groups" in html_of(pooled)
@@ -71,6 +73,7 @@ def test_correlations_are_computed_once_for_each_choice(open_page, everything, m
     assert asked == [True, False]
 
 
+@pytest.mark.shares_answers("everything")
 def test_a_link_brings_back_the_two_measures_and_the_group(open_page, everything):
     app = open_page("findings", everything, finding="Two measures", x="ips", y="perturbed_change", **HERE)
     assert app.selectbox(key="pick:x").value == "ips"
@@ -82,6 +85,7 @@ def test_a_link_brings_back_the_two_measures_and_the_group(open_page, everything
     assert len(again.dataframe[0].value) == 6
 
 
+@pytest.mark.shares_answers("everything")
 def test_each_instance_of_the_scatter_leads_to_its_dossier(open_page, everything):
     app = open_page("findings", everything, finding="Two measures", **HERE)
     listed = app.dataframe[0].value
@@ -89,24 +93,28 @@ def test_each_instance_of_the_scatter_leads_to_its_dossier(open_page, everything
     assert all("instance=starter_pairs" in look for look in listed["look"])
 
 
+@pytest.mark.shares_answers("everything")
 def test_a_dot_a_group(open_page, everything):
     app = open_page("findings", everything, finding="Two measures", dot="A group", **HERE)
     assert not app.exception
     assert len(app.dataframe[0].value) == 4
 
 
+@pytest.mark.shares_answers("everything")
 def test_hostile_choices_fall_back(open_page, everything):
     hostile = dict.fromkeys(("finding", "x", "y", "group", "color", "way", "most", "measured", "by", "first"), "<img>")
     app = open_page("findings", everything, **hostile, **HERE)
     assert not app.exception and "<img>" not in html_of(app)
 
 
+@pytest.mark.shares_answers("everything")
 def test_undecided_verdicts_are_told_where_accuracies_are(open_page, everything):
     app = open_page("findings", everything, finding="Two models", **HERE)
     assert "1 of 48 verdicts (2.1%) are undecided" in html_of(app)
     assert "undecided" in html_of(open_page("overview", everything, **HERE))
 
 
+@pytest.mark.shares_answers("everything")
 def test_two_models_are_compared_on_the_instances_of_both(open_page, everything):
     app = open_page("findings", everything, finding="Two models", **HERE)
     rows = app.dataframe[0].value

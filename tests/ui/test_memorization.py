@@ -32,6 +32,7 @@ def words_of(app) -> str:
     return "\n".join(element.proto.body for element in app.html)
 
 
+@pytest.mark.shares_answers("runs")
 @pytest.mark.parametrize(
     ("facet", "said"),
     [
@@ -47,6 +48,7 @@ def test_each_view_shows_a_stored_run(open_page, runs, tiny_gpt2, facet, said):
     assert len(app.dataframe) >= 1
 
 
+@pytest.mark.shares_answers("runs")
 def test_every_attack_has_a_mean_of_right_and_other_texts(open_page, runs, tiny_gpt2):
     app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs")
     means = table_of(app, "attack")
@@ -68,6 +70,7 @@ def test_a_second_visit_reads_and_draws_no_scores_again(open_page, runs, tiny_gp
     assert len(again.get("plotly_chart")) == len(first.get("plotly_chart"))
 
 
+@pytest.mark.shares_answers("runs")
 def test_the_instances_shown_are_those_of_the_chosen_group(open_page, runs, tiny_gpt2):
     app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs")
     every = table_of(app, "own")
@@ -85,6 +88,7 @@ def test_without_a_run_the_page_gives_the_command_of_one(open_page, tmp_path):
     )
 
 
+@pytest.mark.shares_answers("runs")
 def test_an_auc_of_minimal_pairs_is_said_to_follow_by_definition(open_page, runs, tiny_gpt2):
     app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs", facet="Classifiers")
     assert "decides a minimal pair by definition" in words_of(app)

@@ -66,15 +66,22 @@ def popular(runs: Path, model: str) -> RunFolder:
     )  # fmt: skip
 
 
-@pytest.fixture
-def came_along(tmp_path, monkeypatch) -> Path:
-    """An empty cache beside packed runs of two models."""
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory) -> Path:
+    """A file with runs of two models, which tests only read."""
+    place = tmp_path_factory.mktemp("packed")
     folders = [
-        accuracy(tmp_path / "runs", GEMMA, "copa", 0.68), accuracy(tmp_path / "runs", SMOLLM, "copa", 0.52),
-        primed(tmp_path / "runs", GEMMA), primed(tmp_path / "runs", SMOLLM), popular(tmp_path / "runs", GEMMA),
+        accuracy(place / "runs", GEMMA, "copa", 0.68), accuracy(place / "runs", SMOLLM, "copa", 0.52),
+        primed(place / "runs", GEMMA), primed(place / "runs", SMOLLM), popular(place / "runs", GEMMA),
     ]  # fmt: skip
-    precomputed.pack_runs(folders, tmp_path / "packed.duckdb")
-    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
+    precomputed.pack_runs(folders, place / "packed.duckdb")
+    return place / "packed.duckdb"
+
+
+@pytest.fixture
+def came_along(packed, tmp_path, monkeypatch) -> Path:
+    """An empty cache beside packed runs of two models."""
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(packed))
     return tmp_path / "cache"
 
 

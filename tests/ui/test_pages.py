@@ -43,6 +43,7 @@ def test_a_page_opens_by_its_address_without_any_run(open_page, tmp_path, addres
     assert [button.label for button in app.button if button.key == "run:open"] == ["Run"]
 
 
+@pytest.mark.shares_answers("cache")
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_page_opens_by_its_address_with_a_run(open_page, cache, tiny_gpt2, address):
     app = open_page(address, cache, model=str(tiny_gpt2), benchmark="starter_pairs")

@@ -83,20 +83,35 @@ def copa_runs(runs: Path) -> list[RunFolder]:
     return folders
 
 
-@pytest.fixture
-def fresh(finished, tmp_path, monkeypatch) -> Path:
-    """An empty cache, beside a file with a real run on the starter pairs and two invented ones on COPA."""
+@pytest.fixture(scope="module")
+def packed(finished, tmp_path_factory) -> Path:
+    """A file with a real run on the starter pairs and two invented ones on COPA, which tests only read."""
     cache, run_id = finished
+    folder = tmp_path_factory.mktemp("packed")
     own = RunFolder.find(settings_module.read(cache=cache).runs, run_id)
-    precomputed.pack_runs([own, *copa_runs(tmp_path / "runs")], tmp_path / "packed.duckdb")
-    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
+    precomputed.pack_runs([own, *copa_runs(folder / "runs")], folder / "packed.duckdb")
+    return folder / "packed.duckdb"
+
+
+@pytest.fixture
+def fresh(packed, tmp_path, monkeypatch) -> Path:
+    """An empty cache beside the packed runs."""
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(packed))
     return tmp_path / "cache"
 
 
+@pytest.fixture
+def looked_at(packed, bare_cache, monkeypatch) -> Path:
+    """The same for tests that only look."""
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(packed))
+    return bare_cache
+
+
+@pytest.mark.shares_answers("looked_at")
 @pytest.mark.parametrize("address", [page.address for page in PAGES])
-def test_every_page_opens_on_the_packed_runs(open_page, fresh, address):
+def test_every_page_opens_on_the_packed_runs(open_page, looked_at, address):
     for benchmark in ("starter_pairs", "copa"):
-        app = open_page(address, fresh, benchmark=benchmark, model=MODEL)
+        app = open_page(address, looked_at, benchmark=benchmark, model=MODEL)
         assert not app.exception, benchmark
 
 

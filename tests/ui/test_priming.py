@@ -50,6 +50,7 @@ def html_of(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
 
 
+@pytest.mark.shares_answers("primed")
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_shows_a_run(open_page, primed, here, view):
     app = open_page("priming", primed, priming=view, **here)
@@ -59,6 +60,7 @@ def test_every_view_shows_a_run(open_page, primed, here, view):
     assert len(app.get("plotly_chart")) + len(app.dataframe) >= 1
 
 
+@pytest.mark.shares_answers("primed")
 @pytest.mark.parametrize(
     ("view", "note"),
     [
@@ -71,6 +73,7 @@ def test_printed_correlations_are_told_beside_those_of_the_run(open_page, primed
     assert note in html_of(app) + "\n".join(str(one.value) for one in (*app.caption, *app.markdown))
 
 
+@pytest.mark.shares_answers("primed")
 def test_figures_of_blimp_stand_beside_a_run_of_another_set(open_page, primed, here):
     app = open_page("priming", primed, priming="Beside the paper", **here)
     table = next(one.value for one in app.dataframe if "published" in one.value.columns)
@@ -109,6 +112,7 @@ def test_a_benchmark_without_pairs_is_told(open_page, tmp_path, here):
     assert "no pairs" in html_of(app)
 
 
+@pytest.mark.shares_answers("primed")
 @pytest.mark.parametrize("measure", ["Change of accuracy", "Accuracy", "Margin", "Perplexity margin"])
 @pytest.mark.parametrize("lines", ["Five conditions", "Matched and mismatched, side by side"])
 def test_curves_of_every_measure(open_page, primed, here, measure, lines):
@@ -117,6 +121,7 @@ def test_curves_of_every_measure(open_page, primed, here, measure, lines):
     assert len(app.get("plotly_chart")) == 1
 
 
+@pytest.mark.shares_answers("primed")
 def test_curves_of_matched_and_mismatched_together_and_of_each_suite(open_page, primed, here):
     for lines in ("Acceptable and unacceptable, matched or not", "Five conditions for each phenomenon"):
         app = open_page("priming", primed, priming="Curves", lines=lines, **here)
@@ -124,6 +129,7 @@ def test_curves_of_matched_and_mismatched_together_and_of_each_suite(open_page, 
         assert len(app.get("plotly_chart")) == 1
 
 
+@pytest.mark.shares_answers("primed")
 @pytest.mark.parametrize("matrix", ["token_f1", "dependency_f1", "matrix_accuracy", "matrix_delta"])
 def test_every_heat_map_is_drawn(open_page, primed, here, matrix):
     app = open_page("priming", primed, priming="Heat maps", matrix=matrix, **here)

@@ -55,17 +55,19 @@ def pythia(tmp_path):
     return settings.cache
 
 
+@pytest.mark.shares_answers("bare_cache")
 @pytest.mark.parametrize("source", [*replication_board.SOURCES, "index"])
-def test_every_source_opens_without_a_run(open_page, tmp_path, source):
-    app = open_page("replication", tmp_path / "cache", source=source, **HERE)
+def test_every_source_opens_without_a_run(open_page, bare_cache, source):
+    app = open_page("replication", bare_cache, source=source, **HERE)
     assert not app.exception and not app.error
     assert len(board_of(app)) > 3
     if source != "index":
         assert set(board_of(app)["verdict"]) == {"not computed"}
 
 
-def test_what_is_missing_comes_with_the_command_that_computes_it(open_page, tmp_path):
-    app = open_page("replication", tmp_path / "cache", source="pythia", **HERE)
+@pytest.mark.shares_answers("bare_cache")
+def test_what_is_missing_comes_with_the_command_that_computes_it(open_page, bare_cache):
+    app = open_page("replication", bare_cache, source="pythia", **HERE)
     assert "python -m explorer run accuracy --model EleutherAI/pythia-70m --benchmark lambada" in app.code[0].value
 
 
@@ -102,6 +104,7 @@ def test_no_two_lines_of_a_figure_have_one_label(source):
         assert len(set(labels)) == len(labels), [label for label in labels if labels.count(label) > 1][:4]
 
 
+@pytest.mark.shares_answers("bare_cache")
 @pytest.mark.parametrize(
     ("source", "table", "words"),
     [
@@ -112,8 +115,8 @@ def test_no_two_lines_of_a_figure_have_one_label(source):
         ("ontologies", "Table 4", "does not follow from the released files"),
     ],
 )
-def test_slips_are_shown_as_such(open_page, tmp_path, source, table, words):
-    app = open_page("replication", tmp_path / "cache", source=source, table=table, **HERE)
+def test_slips_are_shown_as_such(open_page, bare_cache, source, table, words):
+    app = open_page("replication", bare_cache, source=source, table=table, **HERE)
     told = " ".join(str(warning.value).replace("\\", "") for warning in app.warning)
     assert words.lower() in told.lower()
 
@@ -167,10 +170,10 @@ def test_the_documentation_holds_the_index():
     [one for one in papers.PLACES if one.page and one.page != "Replication"],
     ids=lambda p: f"{p.paper} {p.number}",
 )
-def test_a_link_of_the_index_opens_the_thing_itself(open_page, tmp_path, monkeypatch, place):
-    monkeypatch.delenv("EXPLORER_PRECOMPUTED", raising=False)
+@pytest.mark.shares_answers("clean_clone")
+def test_a_link_of_the_index_opens_the_thing_itself(open_page, clean_clone, place):
     paths = {page.title: Path(page.path).stem for page in PAGES}
-    app = open_page(paths[place.page], tmp_path / "cache", **place.choices)
+    app = open_page(paths[place.page], clean_clone, **place.choices)
     assert not app.exception and not app.error
     told = html.unescape(re.sub("<[^>]+>", "", html_of(app)))
     assert "is not among" not in told and "no longer" not in told, "the address asks for what there is"
@@ -186,9 +189,9 @@ def test_a_link_of_the_index_opens_the_thing_itself(open_page, tmp_path, monkeyp
         assert any(place.shows in words for words in (*shown, told)), (place.shows, shown)
 
 
-def test_on_a_clean_clone_the_board_opens_on_figures_that_runs_answer(open_page, tmp_path, monkeypatch):
-    monkeypatch.delenv("EXPLORER_PRECOMPUTED")
-    app = open_page("replication", tmp_path / "cache", **HERE)
+@pytest.mark.shares_answers("clean_clone")
+def test_on_a_clean_clone_the_board_opens_on_figures_that_runs_answer(open_page, clean_clone):
+    app = open_page("replication", clean_clone, **HERE)
     assert not app.exception
     told = " ".join(block.proto.body for block in app.get("html"))
     assert "printed figures stored runs answer 2: 2 agree" in told

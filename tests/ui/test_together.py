@@ -20,12 +20,13 @@ def html_of(app) -> str:
 
 
 @pytest.fixture
-def shipped(tmp_path, monkeypatch):
+def shipped(bare_cache, monkeypatch):
     """An empty cache beside the runs that come along."""
     monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(PRECOMPUTED))
-    return tmp_path / "cache"
+    return bare_cache
 
 
+@pytest.mark.shares_answers("shipped")
 @pytest.mark.parametrize("picture", ["memorization", "matches", "performance"])
 def test_all_data_sets_of_a_model_stand_in_one_picture(open_page, shipped, picture):
     app = open_page("in_context", shipped, model="gemma-3-270m", benchmark="trec", facet="All data sets",
@@ -42,12 +43,14 @@ def test_without_a_run_the_views_of_all_say_how_to_make_one(open_page, tmp_path)
     assert not app.exception and any("run memorization" in code.value for code in app.code)
 
 
+@pytest.mark.shares_answers("shipped")
 def test_all_tasks_of_memorization_stand_over_the_line_of_the_dummy(open_page, shipped):
     app = open_page("memorization", shipped, model="gemma-3-270m", benchmark="copa", facet="All tasks")
     assert not app.exception
     assert "macro-F1" in html_of(app) and "in any of 8 tasks" in html_of(app)
 
 
+@pytest.mark.shares_answers("shipped")
 def test_likeness_of_all_tasks_stands_in_one_picture_and_a_judges_prompt_can_be_opened(open_page, shipped):
     app = open_page("perturbation", shipped, model="gemma-3-270m", benchmark="copa", facet="Full runs")
     assert not app.exception

@@ -32,6 +32,7 @@ def test_one_run_is_no_trajectory(open_page, cache):
     assert not app.exception and "No trajectory yet" in words_of(app)
 
 
+@pytest.mark.shares_answers("swept")
 def test_the_page_opens_on_a_figure_under_its_sentence(open_page, swept):
     app = open_page("trajectories", swept)
     assert not app.exception and len(app.get("plotly_chart")) == 1
@@ -40,6 +41,7 @@ def test_the_page_opens_on_a_figure_under_its_sentence(open_page, swept):
     assert app.get("plotly_chart")[0].proto.spec.count("Glass box") >= 2
 
 
+@pytest.mark.shares_answers("swept")
 @pytest.mark.parametrize(
     "view", [{}, {"trajectory": "When learned"}, {"trajectory": "One instance"}], ids=["findings", "learned", "one"]
 )
@@ -52,6 +54,7 @@ def test_the_end_that_comes_along_is_told_from_the_checkpoints_of_another_traini
     trained.rmdir()
 
 
+@pytest.mark.shares_answers("swept")
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
@@ -72,6 +75,7 @@ def test_choices_stand_in_the_address(open_page, swept, choices, said):
         assert app.query_params[name] == value
 
 
+@pytest.mark.shares_answers("swept")
 def test_popular_instances_are_learned_earlier_where_that_was_planted(open_page, swept):
     app = open_page("trajectories", swept, trajectory="When learned")
     assert not app.exception and len(app.get("plotly_chart")) == 1
@@ -80,6 +84,7 @@ def test_popular_instances_are_learned_earlier_where_that_was_planted(open_page,
     assert "were not learned by the end" in told
 
 
+@pytest.mark.shares_answers("swept")
 def test_an_instance_is_shown_with_the_step_at_which_it_was_learned(open_page, swept):
     one = next(item for item in made_up_sweep.instances(swept) if made_up_sweep.right_from(item) == 3)
     app = open_page("trajectories", swept, trajectory="One instance", instance=one.id)
