@@ -25,6 +25,8 @@ SKY = "#56B4E9"
 GRAY = "#7F7F7F"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY)
 
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # of lines that are no model's, which are gray
+
 # What a color means wherever it means something.
 VERDICTS: Mapping[str, str] = {"right": BLUE, "wrong": VERMILION, "tie": GRAY, "no verdict": GRAY}
 

@@ -179,6 +179,24 @@ def test_a_run_of_the_model_that_comes_along_rises_with_the_dose(tmp_path, monke
     assert high > 0.8 > low + 0.1
 
 
+def test_attacks_are_gray_and_told_apart_by_dashes_since_colors_are_models():
+    from explorer.figures import theme
+    from explorer.stats.auc import RocCurve
+    from explorer.ui.calibration.figure_doses import dose_curves
+    from explorer.ui.calibration.figure_roc import roc_by_dose
+    from explorer.ui.memorization.figure_roc import roc_curves
+
+    lines = [(name, [response(1, 0.5, 0.4, 0.6), response(4, 0.9, 0.6, 1.0)]) for name in "abcdef"]
+    drawn = dose_curves(lines, response="AUC", of_models=False).data
+    by_score = roc_curves({name: ([0, 1], [0, 1], 0.5) for name in "abcdef"}).data[1:]
+    for traces in (drawn, by_score):
+        assert {trace.line.color for trace in traces} == {theme.GRAY}
+        assert len({trace.line.dash for trace in traces}) == 6
+    _, seldom, often = roc_by_dose({1: RocCurve((0, 1), (0, 1)), 64: RocCurve((0, 1), (0, 1))}).data
+    assert seldom.line.color == often.line.color == theme.GRAY
+    assert seldom.opacity < often.opacity and seldom.line.width < often.line.width
+
+
 def test_a_dose_without_interval_says_so_under_the_pointer():
     from explorer.ui.calibration.figure_doses import dose_curves
 

@@ -116,6 +116,16 @@ def test_without_an_interval_ours_is_compared_as_printed():
         assert replication_board.verdict(one, replication_board.matching_run(one, rows)) == word
 
 
+def test_a_share_is_shown_in_percent_as_accuracies_elsewhere_are():
+    uberon = next(
+        one for one in FIGURES if one.source == "ontologies" and one.model == "GPT-3.5" and one.what == "Uberon"
+    )
+    assert (uberon.metric, uberon.value, uberon.digits) == ("Accuracy, %", 0.3, 1)  # printed 0.003
+    assert {answer.scale for answer in uberon.answers} == {100.0}
+    # Whatever calls itself an accuracy is in percent.
+    assert all("%" in one.metric for one in FIGURES if one.metric.lower().startswith("accuracy"))
+
+
 def test_slips_are_no_targets_and_mended_figures_are():
     tables = {one.table for one in FIGURES if one.source == "popularity" and not one.is_target}
     # argument structure is in Tables 2, 3 and D; Table B is about the judge

@@ -329,6 +329,21 @@ def test_a_link_brings_edits_context_layer_pins_and_the_open_word_back(open_page
     assert len(app.get("plotly_chart")) == 1  # the margin, sentence by sentence
 
 
+def test_what_a_model_expects_is_asked_for_where_it_is_not_loaded(open_page, cache, run_id, here):
+    from explorer.ui.cockpit import scores
+
+    choices = {**here, "run": run_id, "word": "option 0@0", "token": "option 0@0"}
+    app = open_page("instance", cache, **choices)
+    expected = strip_of(app)["panel"]["expected"]
+    assert expected["offer"].startswith("Ask ") and "is not loaded: loading it takes some seconds" in expected["note"]
+    assert not expected["tokens"]
+    app.session_state[scores.EXPECTS] = here["model"]  # what the button does
+    app.run()
+    assert not app.exception
+    expected = strip_of(app)["panel"]["expected"]
+    assert len(expected["tokens"]) == 10 and not expected["offer"]
+
+
 def test_two_models_stand_over_each_other(open_page, tmp_path, here, tiny_gpt2):
     import shutil
 

@@ -110,6 +110,12 @@ def test_each_source_of_next_tokens_has_its_bars_or_says_why_not():
     assert [len(one.y) for one in figure.data] == [2, 1, 0]
     assert figure.data[0].marker.color[0] == figure.data[1].marker.color[0] != figure.data[0].marker.color[1]
     assert "gone" in [note.text for note in figure.layout.annotations]
+    assert [figure.layout[name].visible for name in ("xaxis", "xaxis2", "xaxis3", "yaxis3")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(

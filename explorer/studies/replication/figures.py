@@ -342,16 +342,26 @@ def _ontologies() -> Iterator[BoardFigure]:
         invariance = finding == ontology_published.INVARIANCE
         settings = (printed.setting,) if invariance else ("as released", "corrected")
         prompt = "completion" if printed.model == "Pythia-12B" else "chat"
+        # Shares are printed as such; beside percentages elsewhere on the board 0.003 would be read as one.
+        share = finding.unit == "share"
+        percent = 100.0 if share else 1.0
+        in_percent: dict[str, Any] = {
+            "value": round(percent * printed.printed, 6), "shown": percent * printed.mended,
+            "digits": max(0, printed.digits - 2) if share else printed.digits,
+        }  # fmt: skip
         yield _figure(
             printed,
             what=_ONTOLOGIES[printed.subject],
             condition=printed.setting,
-            metric=finding.title,
+            metric=f"{finding.title}, %" if share else finding.title,
             method=method.how_asked(prompt),
-            answers=tuple(Answer("ontology", printed.subject, finding, setting=setting) for setting in settings),
+            answers=tuple(
+                Answer("ontology", printed.subject, finding, setting=setting, scale=percent) for setting in settings
+            ),
             command=f"python -m explorer run ontology --model {printed.model_id} --benchmark {printed.subject}"
             f" --set prompt={prompt} --set form=released"
             + (f" --set invariance={printed.setting}" if invariance else ""),
+            **in_percent,
         )
 
 

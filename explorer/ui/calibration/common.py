@@ -56,11 +56,14 @@ def draw_curves(
     first: str = "Model",
     is_share: bool = True,
     colors: Sequence[str] = theme.PALETTE,
+    of_models: bool = True,
 ) -> None:
     """The responses over doses as a figure, and as a folded table beneath."""
     n = sum(response.n for _, responses in lines for response in responses)
     show.chart(
-        resources.drawn(dose_curves, lines, response=response, chance=chance, is_share=is_share, colors=colors),
+        resources.drawn(
+            dose_curves, lines, response=response, chance=chance, is_share=is_share, colors=colors, of_models=of_models
+        ),
         key=key,
         alt=alt,
         n=n,

@@ -10,6 +10,8 @@ import plotly.graph_objects as go
 from explorer.figures import theme
 from explorer.studies.calibration.doses import Response
 
+MARKS = ("circle", "square", "diamond", "triangle-up", "circle-open", "square-open", "diamond-open")
+
 
 def dose_curves(
     lines: Sequence[tuple[str, Sequence[Response]]],
@@ -18,15 +20,27 @@ def dose_curves(
     chance: float | None = None,
     is_share: bool = False,
     colors: Sequence[str] = theme.PALETTE,
+    of_models: bool = True,
 ) -> go.Figure:
     """`lines` are names with their responses in order of dose; `response` names the vertical axis, in percent of a
-    share; `colors` are the lines', of models where each is one's."""
+    share; `colors` are the lines', of models where each is one's.
+
+    A color is one model's everywhere: what is no model is gray, told apart by dashes and marks.
+    """
     doses = sorted({response.dose for _, responses in lines for response in responses})
     places = {dose: place for place, dose in enumerate(doses)}
     form = ".1%" if is_share else ".3f"
     traces = []
     for number, (name, responses) in enumerate(lines):
-        color = colors[number % len(colors)]
+        color = colors[number % len(colors)] if of_models else theme.GRAY
+        dash, symbol = (
+            ("solid", "circle")
+            if of_models
+            else (
+                theme.DASHES[number % len(theme.DASHES)],
+                MARKS[number % len(MARKS)],
+            )
+        )
         # Beside each other, so that no interval hides another.
         shift = 0.09 * (number - (len(lines) - 1) / 2)
         traces.append(
@@ -36,8 +50,8 @@ def dose_curves(
                 "y": [response.value for response in responses],
                 "mode": "lines+markers",
                 "name": theme.escape(name),
-                "line": {"color": color, "width": 2},
-                "marker": {"size": 8, "color": color},
+                "line": {"color": color, "width": 2, "dash": dash},
+                "marker": {"size": 8, "color": color, "symbol": symbol},
                 "error_y": theme.interval_bars(
                     [response.value for response in responses],
                     [response.low for response in responses],

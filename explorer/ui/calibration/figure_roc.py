@@ -1,4 +1,4 @@
-"""ROC curves of a membership attack, a line a number of repetitions, darker the more often a text was seen."""
+"""ROC curves of a membership attack, a line a number of repetitions, stronger the more often a text was seen."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import plotly.graph_objects as go
 from explorer.figures import theme
 from explorer.stats.auc import RocCurve
 
+FAINTEST = 0.2
+
 
 def roc_by_dose(curves: Mapping[int, RocCurve]) -> go.Figure:
     """`curves` are by dose, in rising order."""
@@ -18,7 +20,7 @@ def roc_by_dose(curves: Mapping[int, RocCurve]) -> go.Figure:
         "line": {"color": theme.GRAY, "width": 1, "dash": "dot"},
     }  # fmt: skip
     traces: list[dict[str, Any]] = [chance]
-    for number, (dose, curve) in enumerate(curves.items()):
+    for number, (dose, curve) in enumerate(curves.items(), 1):
         traces.append(
             {
                 "type": "scatter",
@@ -26,7 +28,9 @@ def roc_by_dose(curves: Mapping[int, RocCurve]) -> go.Figure:
                 "y": curve.true_positive,
                 "mode": "lines",
                 "name": f"seen {'once' if dose == 1 else f'{dose:,} times'}",
-                "line": {"color": theme.PALETTE[number % len(theme.PALETTE)], "width": 2},
+                # Colors are models'; on a white ground and on a dark one the strongest gray stands out.
+                "line": {"color": theme.GRAY, "width": 1 + 2 * number / len(curves)},
+                "opacity": FAINTEST + (1 - FAINTEST) * number / len(curves),
                 "hovertemplate": "%{y:.0%} found at %{x:.0%} false alarms<extra>%{fullData.name}</extra>",
             }
         )

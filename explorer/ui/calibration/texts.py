@@ -61,6 +61,7 @@ def draw_membership(model: str) -> None:
         chance=0.5,
         first="Attack",
         is_share=False,
+        of_models=False,
     )
     show.note("Against all texts of the same sets that the corpus lacks; the dotted line is chance.")
     names = [name for name, attack in ATTACKS.items() if attack.title in dict(lines)]

@@ -312,7 +312,7 @@ def _strip(
             pinned=pin in state.pins(),
         ),
         KEY,
-        _taker(shown, opened),
+        _taker(shown, opened, chosen.model),
     )  # fmt: skip
 
 
@@ -398,7 +398,7 @@ def _second(changed: Instance, other: str, scoring: Mapping[str, Any], *, primed
     return layers.rows(changed, second_answer.asked) if second_answer else []
 
 
-def _taker(shown: ShownInstance, opened: panel.Open | None) -> Callable[[Act], None]:
+def _taker(shown: ShownInstance, opened: panel.Open | None, model: str) -> Callable[[Act], None]:
     """What becomes of what the reader does with the strip that is shown."""
     simple = {
         "close": state.close_word,
@@ -426,6 +426,8 @@ def _taker(shown: ShownInstance, opened: panel.Open | None) -> Callable[[Act], N
             state.go_to_step(number("to"))
         elif done == "gram":
             st.session_state[state.GRAM] = number("n")
+        elif done == "expect":
+            st.session_state[scores.EXPECTS] = model
         elif done == "text":
             _typed_over(shown, text("part"), text("text"))
         elif opened is not None:

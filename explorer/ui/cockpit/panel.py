@@ -13,7 +13,7 @@ from explorer.errors import ExplorerError
 from explorer.popularity.counter import Document
 from explorer.records import Instance
 from explorer.scoring import http
-from explorer.ui import links
+from explorer.ui import layout, links, live
 from explorer.ui.cockpit import edits, layers, scores, state, words
 from explorer.ui.cockpit.layers import PlacedToken, Row
 from explorer.ui.cockpit.words import Span, Words
@@ -171,9 +171,14 @@ def _expected_tokens(opened: Open, model: str, scoring: Mapping[str, Any], *, pr
     heading = "The model's ten likeliest tokens here"
     if opened.row is None or opened.token is None:
         return Expectation(heading, note="Here the text is given to the model, not scored.")
+    if http.is_endpoint(model):
+        return Expectation(heading, note="The server behind this model does not say what else it expected.")
     if not scores.can_expect(model):
-        endpoint = "The server behind this model does not say what else it expected."
-        return Expectation(heading, note=endpoint if http.is_endpoint(model) else "The model is not loaded yet.")
+        if why := live.why_unknown(model):
+            return Expectation(heading, note=why)
+        title = layout.model_title(model)
+        note = f"{title} is not loaded: {live.beginning(model)}."
+        return Expectation(heading, note=note, offer=f"Ask {title}")
     option = opened.row.asked
     try:
         ranked = scores.expected_tokens(

@@ -28,6 +28,7 @@ from explorer.ui.priming import live as priming_live
 from explorer.ui.priming.live import Point
 
 ASKED = "score:asked"  # the model that the reader said yes to
+EXPECTS = "expect:asked"  # the model that is asked what it expects, though it has to be loaded
 CONTEXT_PRESET = "natural"
 MOST_UNASKED = 60_000  # characters that a page has scored on its own account
 
@@ -133,8 +134,8 @@ def expected_tokens(
 
 
 def can_expect(model: str) -> bool:
-    """Whether the model can say what it expects without more ado: one that is loaded on this machine."""
-    return not http.is_endpoint(model) and live.is_loaded(model)
+    """Whether a model of this machine is asked what it expects: it is loaded, or the reader said so."""
+    return live.is_loaded(model) or st.session_state.get(EXPECTS) == model
 
 
 @st.cache_data(max_entries=512, show_spinner=False)

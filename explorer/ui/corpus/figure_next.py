@@ -29,7 +29,10 @@ class Guess:
 
 
 def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
-    """A column of bars a source, all on one scale; a token that two sources name has one color in both."""
+    """A column of bars a source, all on one scale; a token that two sources name has one color in both.
+
+    A source that has none says why in its column, without axes.
+    """
     named = [token for guess in guesses for token, _ in guess.tokens[:MOST]]
     shared = [token for token in dict.fromkeys(named) if named.count(token) > 1]
     colors = {token: theme.PALETTE[i] for i, token in enumerate(shared[: len(theme.PALETTE) - 1])}
@@ -49,12 +52,12 @@ def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
         })  # fmt: skip
         layout[f"xaxis{place}"] = {
             "domain": [left, left + wide], "anchor": f"y{place}", "range": [0, 1.25], "tickvals": [0, 0.5, 1],
-            "tickformat": ".0%", "showgrid": False, "fixedrange": True,
+            "tickformat": ".0%", "showgrid": False, "fixedrange": True, "visible": bool(shown),
         }  # fmt: skip
         layout[f"yaxis{place}"] = {
             "domain": [0, 1], "anchor": f"x{place}", "tickmode": "array", "tickvals": list(range(len(shown))),
             "ticktext": [_label(token) for token, _ in shown], "range": [MOST - 0.4, -0.6], "showgrid": False,
-            "zeroline": False, "fixedrange": True,
+            "zeroline": False, "fixedrange": True, "visible": bool(shown),
         }  # fmt: skip
         layout["annotations"].append({
             "x": left + wide / 2, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom",

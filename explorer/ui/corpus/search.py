@@ -245,6 +245,11 @@ def _next(counted: Counted, index: str, text: str, chosen: Chosen) -> None:
     if after is not None:
         ending = "".join(counted.tokens[len(counted.ids) - after.suffix :]).strip()
         show.says(*_next_in_words(after, ending, model))
+    if not any(guess.tokens for guess in guesses):
+        for guess in guesses:
+            show.note(f"{guess.name}: {guess.reason or 'no token follows'}.")
+        model_next.offer(chosen.model)
+        return
     show.chart(
         next_tokens(guesses),
         key="corpus_next",

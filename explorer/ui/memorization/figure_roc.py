@@ -32,7 +32,8 @@ def roc_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float], floa
                 y=list(true),
                 mode="lines",
                 name=f"{name}, AUC {area:.2f}",
-                line={"color": theme.PALETTE[number % len(theme.PALETTE)], "width": 2},
+                # A color is one model's everywhere.
+                line={"color": theme.GRAY, "width": 2, "dash": theme.DASHES[number % len(theme.DASHES)]},
                 hovertemplate=f"%{{y:.0%}} of right answers at %{{x:.0%}} of wrong ones<extra>{name}</extra>",
             )
         )

@@ -22,7 +22,6 @@ from explorer.studies.sentences import OVER_SUITES, OVERALL, Stored
 
 FEW_PLACES = 7  # that a lower axis names each
 MOST_ROWS = 10  # of a figure: the benchmark that its sentence names, then those with most instances
-DASHES = ("solid", "dash", "dot", "dashdot")  # of lines that are no model's
 # Condition of a context → what it is called at the end of its curve, and how its line is drawn.
 CONTEXTS = {
     "matched_acceptable": ("acceptable", "solid"),
@@ -228,7 +227,7 @@ def dose_card(
         Curve(
             name,
             name,
-            "solid" if of_models else DASHES[number % len(DASHES)],
+            "solid" if of_models else theme.DASHES[number % len(theme.DASHES)],
             tuple(places[response.dose] for response in responses),
             tuple(
                 Dot(

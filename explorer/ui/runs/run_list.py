@@ -177,7 +177,7 @@ def _table(study: str, runs: list[RunInfo], shown: str) -> list[str]:
         "so_far": text_column("Instances", right=True),
         "settings": text_column("Settings", "what is not the study's default", width=130),
         "status": text_column("State", width=105),
-        "created": st.column_config.DatetimeColumn("Started", format="D MMM YYYY, HH:mm"),
+        "created": st.column_config.DatetimeColumn("Started", format="D MMM YYYY, HH:mm", width=150),
         "source": "From",
         "remark": "Remark",
     }

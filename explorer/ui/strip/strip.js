@@ -335,6 +335,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const part = made("div", "lx-part");
     part.append(made("h4", "", one.heading));
     if (one.note) part.append(made("p", "lx-quiet lx-excluded", one.note));
+    if (one.offer) {
+      part.append(button(one.offer, "expect", () => act({ do: "expect" }), { kind: "lx-synonym" }));
+      return part;
+    }
     const list = made("ol", "lx-expected");
     list.setAttribute("aria-label", one.heading);
     for (const each of one.tokens) {

@@ -4,8 +4,8 @@
     draw_strip(Strip(blocks, ...), key, take)
 
 `take` is given what the reader did as a small dictionary: {"do": "open", "key": ...}; others are "close", "swap",
-"type", "remove", "restore", "text", "undo", "redo", "back", "reset", "gram", "pin" and "veto". What comes with each is
-in strip.js.
+"type", "remove", "restore", "expect", "text", "undo", "redo", "back", "reset", "gram", "pin" and "veto". What
+comes with each is in strip.js.
 """
 
 from __future__ import annotations
@@ -138,11 +138,12 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The likeliest tokens at a place, or in `note` why they are not known."""
+    """The likeliest tokens at a place, or in `note` why they are not known; `offer` names the button that asks."""
 
     heading: str
     tokens: tuple[Expected, ...] = ()
     note: str = ""
+    offer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
