@@ -2,11 +2,13 @@
 
     python bench/whole.py --make FOLDER --tokenizer .../tokenizer.json    # --shape's, with random weights
     python bench/whole.py FOLDER --data DATA --repeats 3                  # BLiMP: ours and lm-evaluation-harness
+    python bench/whole.py FOLDER --data DATA --dtype float32 --batch 16 --benchmark piqa --limit 1000
 
-Ours is `python -m explorer run accuracy --benchmark blimp` in a fresh cache; the peer loads the same folder through
-lm-evaluation-harness's Hugging Face backend and scores the same sentences. Each answer is a line of JSON: `wall`
-seconds of the process. With --steps ours is also run once with a clock around each step: seconds after the start of the
-process at which it first began and last ended. The last line compares the verdicts pair by pair.
+Ours is `python -m explorer run accuracy` in a fresh cache, which further settings go to (`--set per_group=15`). The peer
+loads the same folder through lm-evaluation-harness's Hugging Face backend and scores the same texts. Each answer is a
+line of JSON: `wall` seconds of the process. With --steps ours is also run once with a clock around each step: seconds
+after the start of the process at which it first began and last ended. The last line compares log-probabilities (nats),
+and which option of each instance has the higher one.
 """
 
 from __future__ import annotations
@@ -41,10 +43,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--batch", type=int, default=512)
     parser.add_argument("--study", default="accuracy")
+    parser.add_argument("--benchmark", default="blimp")
+    parser.add_argument("--dtype", default="bfloat16")
+    parser.add_argument("--peer", default=sys.executable, help="the Python that has lm-evaluation-harness")
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("--only-ours", action="store_true")
-    parser.add_argument("--inside", choices=["steps", "peer"], help=argparse.SUPPRESS)
+    parser.add_argument("--inside", choices=["steps", "peer", "texts"], help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--texts", type=Path, help=argparse.SUPPRESS)
     args, rest = parser.parse_known_args()
     if args.make:
         make(args.make, args.tokenizer, SHAPES[args.shape])
@@ -52,6 +58,8 @@ def main() -> None:
         ours(args, rest)
     elif args.inside == "peer":
         peer(args)
+    elif args.inside == "texts":
+        write_texts(args, rest)
     else:
         compare(args, rest)
 
@@ -72,42 +80,84 @@ def make(folder: Path, tokenizer: Path, shape: dict[str, int]) -> None:
 
 
 def compare(args: argparse.Namespace, rest: list[str]) -> None:
-    margins: dict[str, dict[str, float]] = {}
+    sums: dict[str, dict[str, float]] = {}
     peers = ("peer",) if args.study == "accuracy" and not args.only_ours else ()
     rounds: list[tuple[str, ...]] = [("ours", *peers)] * args.repeats
-    for who in ("steps", *(each for turn in rounds for each in turn)) if args.steps else sum(rounds, ()):
-        with tempfile.TemporaryDirectory() as scratch:
-            out = Path(scratch)
-            command = [sys.executable, __file__, str(args.folder), "--data", str(args.data), "--inside", who]
-            command += ["--out", str(out), "--batch", str(args.batch), "--study", args.study, *rest]
-            if who == "ours":
-                command = [sys.executable, "-m", "explorer", *_given(args, out), *rest]
-            began = time.monotonic()
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-            wall = time.monotonic() - began
-            told = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() and who != "ours" else {}
-            print(json.dumps({"who": who, "code": done.returncode, "wall": round(wall, 2), **told}), flush=True)
-            if args.study == "accuracy" and done.returncode == 0 and who != "steps":
-                margins[who] = _margins(out) if who == "ours" else json.loads((out / "margins.json").read_text())
-    if len(margins) == 2:
-        both = margins["ours"].keys() & margins["peer"].keys()
-        apart = [abs(margins["ours"][one] - margins["peer"][one]) for one in both]
-        same = sum((margins["ours"][one] > 0) == (margins["peer"][one] > 0) for one in both)
-        print(json.dumps({"pairs": len(both), "same_verdict": same, "mean_apart": sum(apart) / len(apart)}))
+    with tempfile.TemporaryDirectory() as shared:
+        args.texts = Path(shared) / "texts.json"
+        if peers:
+            subprocess.run(
+                [sys.executable, __file__, *_within(args, "texts", Path(shared)), *rest], check=True, cwd=ROOT
+            )
+        for who in ("steps", *(each for turn in rounds for each in turn)) if args.steps else sum(rounds, ()):
+            with tempfile.TemporaryDirectory() as scratch:
+                out = Path(scratch)
+                command = [args.peer if who == "peer" else sys.executable, __file__, *_within(args, who, out), *rest]
+                if who == "ours":
+                    command = [sys.executable, "-m", "explorer", *_given(args, out), *rest]
+                began = time.monotonic()
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+                wall = time.monotonic() - began
+                told = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() and who != "ours" else {}
+                print(json.dumps({"who": who, "code": done.returncode, "wall": round(wall, 2), **told}), flush=True)
+                if peers and done.returncode == 0 and who != "steps":
+                    sums[who] = _sums(out) if who == "ours" else json.loads((out / "sums.json").read_text())
+    if len(sums) == 2:
+        ours, theirs = sums["ours"], sums["peer"]
+        apart = [abs(ours[key] - theirs[key]) for key in ours.keys() & theirs.keys()]
+        instances: dict[str, list[str]] = {}
+        for key in sorted(ours.keys() & theirs.keys()):
+            instances.setdefault(key.rpartition(" ")[0], []).append(key)
+        same = sum(max(keys, key=ours.__getitem__) == max(keys, key=theirs.__getitem__) for keys in instances.values())
+        told = {"texts": len(apart), "mean_apart": sum(apart) / len(apart), "most_apart": max(apart)}
+        print(json.dumps({**told, "instances": len(instances), "same_choice": same}))
+
+
+def _within(args: argparse.Namespace, who: str, out: Path) -> list[str]:
+    """What a process of this file is told."""
+    given = [str(args.folder), "--data", str(args.data), "--inside", who, "--out", str(out), "--batch", str(args.batch)]
+    given += ["--study", args.study, "--benchmark", args.benchmark, "--dtype", args.dtype]
+    return [*given, "--texts", str(args.texts)]
 
 
 def _given(args: argparse.Namespace, out: Path) -> list[str]:
-    given = ["run", args.study, "--model", str(args.folder), "--benchmark", "blimp", "--dtype", "bfloat16"]
+    given = ["run", args.study, "--model", str(args.folder), "--benchmark", args.benchmark, "--dtype", args.dtype]
     return [*given, "--cache", str(out / "cache"), "--data", str(args.data)]
 
 
-def _margins(out: Path) -> dict[str, float]:
+def _sums(out: Path) -> dict[str, float]:
+    """log P of each option, by the instance's id and its number."""
     from explorer.runs.folder import RunFolder
 
     (folder,) = [RunFolder(path) for path in (out / "cache" / "runs").iterdir() if (path / "spec.json").exists()]
-    rows = folder.read("measures")
-    rows = rows[rows["measure"] == "margin"]
-    return dict(zip(rows["instance_id"], rows["value"], strict=True))
+    rows = folder.read("scores")
+    keys = rows["instance_id"].astype(str) + " " + rows["option"].astype(str)
+    return dict(zip(keys, rows["logprob"], strict=True))
+
+
+def write_texts(args: argparse.Namespace, rest: list[str]) -> None:
+    """The contexts and continuations that ours scores, for the peer."""
+    from explorer import settings
+    from explorer.__main__ import parser_for
+    from explorer.resources import Resources
+    from explorer.runs import part
+    from explorer.runs.request import make_spec
+    from explorer.studies.accuracy.study import build_requests, policy_of
+
+    given = [*_given(args, args.out), *rest]
+    asked = parser_for(given).parse_args(given)
+    resources = Resources(settings.read(cache=args.out / "cache", data=args.data))
+    spec = make_spec(
+        resources, study="accuracy", model=str(args.folder), benchmark=args.benchmark, suites=asked.suite,
+        limit=asked.limit, dtype=args.dtype, settings=dict(text.split("=", 1) for text in asked.set),
+    )  # fmt: skip
+    policy = policy_of(spec)
+    texts = [
+        [f"{request.instance_id} {request.option}", *policy.move(request.context, request.continuation)]
+        for instance in part.prepare(spec, resources).instances
+        for request in build_requests(instance, policy)
+    ]
+    args.texts.write_text(json.dumps(texts))
 
 
 def ours(args: argparse.Namespace, rest: list[str]) -> None:
@@ -165,27 +215,24 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
 
 
 def peer(args: argparse.Namespace) -> None:
-    """The same sentences by lm-evaluation-harness."""
+    """The same texts by lm-evaluation-harness."""
     import logging
 
+    import torch
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
     logging.disable(logging.WARNING)
-    lines = [
-        (path.stem, number, json.loads(line))
-        for path in sorted((args.data / "blimp").glob("**/*.jsonl"))
-        for number, line in enumerate(path.read_text().splitlines())
-    ]
-    model = HFLM(pretrained=str(args.folder), dtype="bfloat16", batch_size=args.batch, max_length=2048)
+    texts = json.loads(args.texts.read_text())
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = HFLM(pretrained=str(args.folder), dtype=args.dtype, batch_size=args.batch, max_length=2048, device=device)
     loaded = time.monotonic() - STARTED
-    texts = [row[which] for _, _, row in lines for which in ("sentence_good", "sentence_bad")]
     asked = [
-        Instance(request_type="loglikelihood", doc={}, arguments=("", text), idx=i) for i, text in enumerate(texts)
+        Instance(request_type="loglikelihood", doc={}, arguments=(context, continuation), idx=i)
+        for i, (_, context, continuation) in enumerate(texts)
     ]
     sums = [float(value) for value, _ in model.loglikelihood(asked, disable_tqdm=True)]
-    margins = {f"blimp/{name}/{row['pairID']}": sums[2 * i] - sums[2 * i + 1] for i, (name, _, row) in enumerate(lines)}
-    (args.out / "margins.json").write_text(json.dumps(margins))
+    (args.out / "sums.json").write_text(json.dumps({text[0]: value for text, value in zip(texts, sums, strict=True)}))
     print(json.dumps({"loaded": round(loaded, 2), "scored": round(time.monotonic() - STARTED, 2)}))
 
 
