@@ -4,7 +4,7 @@
     python bench/whole.py FOLDER --data DATA --repeats 3                  # BLiMP: ours and lm-evaluation-harness
     python bench/whole.py FOLDER --data DATA --dtype float32 --batch 16 --benchmark piqa --limit 1000
 
-Ours is `python -m explorer run accuracy` in a fresh cache, which further settings go to (`--set per_group=15`). The peer
+Ours is `python -m explorer run accuracy` in a fresh cache, with what else is given (`--set per_group=15`). The peer
 loads the same folder through lm-evaluation-harness's Hugging Face backend and scores the same texts. Each answer is a
 line of JSON: `wall` seconds of the process. With --steps ours is also run once with a clock around each step: seconds
 after the start of the process at which it first began and last ended. The last line compares log-probabilities (nats),
