@@ -176,3 +176,11 @@ def test_tests_of_a_run_are_adjusted_within_their_family(open_page, tmp_path, mo
     assert not app.exception
     assert "are one family (“popularity and being right”)" in html_of(app)
     assert any("p_adjusted" in frame.value for frame in app.dataframe)
+
+
+def test_runs_are_told_with_their_year_where_it_says_something():
+    from explorer.ui.runs.run_list import _started
+
+    days = pd.Series(pd.to_datetime(["2026-01-05", "2026-11-29"]))
+    assert _started(days, 2026)["type_config"]["format"] == "D MMM"
+    assert _started(days, 2027)["type_config"]["format"] == "D MMM YYYY"

@@ -124,6 +124,14 @@ def in_order(runs: Sequence[RunInfo], titles: Mapping[str, str]) -> list[RunInfo
     return sorted(runs, key=place)
 
 
+def _started(created: pd.Series, this_year: int) -> Any:
+    """The column of days, which fits a narrow screen; with the year where they are not all of this one."""
+    other_years = any(day.year != this_year for day in created)
+    return st.column_config.DatetimeColumn(
+        "Started", format="D MMM YYYY" if other_years else "D MMM", width=94 if other_years else 62
+    )
+
+
 def _filter(label: str, name: str, options: Sequence[str], every: str, title: Any) -> str:
     return links.pick(
         st.selectbox,
@@ -171,13 +179,13 @@ def _table(study: str, runs: list[RunInfo], shown: str) -> list[str]:
         status=[run.status if run.status != "complete" else "" for run in runs],
     )
     shown_columns: dict[str, Any] = {
-        "benchmark": "Benchmark",
-        "model": name_column("Model", width=None),
+        "benchmark": text_column("Benchmark", width=148),
+        "model": name_column("Model", width=152),
         **columns,
-        "so_far": text_column("Instances", right=True),
+        "so_far": text_column("Instances", right=True, width=72),
         "settings": text_column("Settings", "what is not the study's default", width=130),
         "status": text_column("State", width=105),
-        "created": st.column_config.DatetimeColumn("Started", format="D MMM YYYY, HH:mm", width=150),
+        "created": _started(frame["created"], datetime.now().year),
         "source": "From",
         "remark": "Remark",
     }
