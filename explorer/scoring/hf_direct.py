@@ -25,6 +25,7 @@ from explorer.scoring.hf_source import Source
 from explorer.scoring.weight_files import weight_files
 from explorer.settings import Settings
 
+STRANGE = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError)  # of a configuration that makes no sense
 READERS = 4  # threads that read weights: one alone waits for the disk, or for the card, half of the time
 
 
@@ -68,7 +69,7 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
     files = weight_files(source.path)
     try:
         shape = read_shape(plain_json.read((source.path / "config.json").read_text("utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, *STRANGE):
         return None
     if shape is None or not files:
         return None
@@ -79,22 +80,24 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
         torch.set_float32_matmul_precision("highest")  # no TF32
     try:
         model = _read(files, shape, DTYPES[kind], place)
-    except (OSError, SafetensorError, torch.OutOfMemoryError):
+    except (OSError, SafetensorError, torch.OutOfMemoryError, *STRANGE):
         return None
     return DirectModel(source, RowRunner(model), kind) if model else None
 
 
 def _read(files: Sequence[Path], shape: Shape, dtype: torch.dtype, device: torch.device) -> CausalModel | None:
     """The model with its weights in their place, or None where the files hold others than it needs."""
-    model = CausalModel(shape)
-    wanted = model.shapes_of_weights()
-    if shape.tie_word_embeddings:
-        wanted.pop("head.weight")
     names = [
         (file, name, place) for file in files for name in _names(file) if (place := place_of(name, shape.model_type))
     ]
     if shape.tie_word_embeddings:
         names = [entry for entry in names if entry[2] != "head.weight"]
+    if shape.num_hidden_layers > len(names):  # else a line of text could ask for billions of layers
+        return None
+    model = CausalModel(shape)
+    wanted = model.shapes_of_weights()
+    if shape.tie_word_embeddings:
+        wanted.pop("head.weight")
     if sorted(place for *_, place in names) != sorted(wanted):
         return None
 

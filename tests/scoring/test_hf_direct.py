@@ -26,6 +26,8 @@ from explorer.settings import ROOT
 SMALL = {"vocab_size": 97, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
          "intermediate_size": 96, "max_position_embeddings": 2048, "bos_token_id": 1, "eos_token_id": 1}  # fmt: skip
 NEOX, LLAMA = transformers.GPTNeoXConfig, transformers.LlamaConfig
+LONGER = {"rope_type": "llama3", "rope_theta": 500.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 64}  # fmt: skip
 CONFIGS = {
     "gpt_neox": (NEOX, {}),
     "gpt_neox, one after the other": (NEOX, {"use_parallel_residual": False}),
@@ -34,6 +36,7 @@ CONFIGS = {
     "llama": (LLAMA, {}),
     "llama, shared keys, tied": (LLAMA, {"num_key_value_heads": 2, "tie_word_embeddings": True}),
     "llama, one key, wide heads": (LLAMA, {"num_key_value_heads": 1, "head_dim": 32, "rope_theta": 1e5}),
+    "llama, a longer window": (LLAMA, {"rope_parameters": LONGER}),
     "llama, biases": (LLAMA, {"attention_bias": True, "mlp_bias": True, "rms_norm_eps": 1e-5}),
 }
 TREE = [[5, 16, 27, 38, 49], [5, 16, 27, 60], [5, 16, 71, 82, 93], [8, 9]]
@@ -120,6 +123,25 @@ def test_a_checkpoint_of_old_has_other_names_and_tables_that_are_no_weights(fold
             assert torch.equal(ours.runner.model(ids).logits, theirs(input_ids=ids).logits)
 
 
+def test_a_longer_window_is_read_as_files_of_old_say_it(folder_of, settings, tmp_path):
+    shutil.copytree(folder_of("llama, a longer window"), tmp_path, dirs_exist_ok=True)
+    config = json.loads((tmp_path / "config.json").read_text())
+    before = direct_logits(tmp_path, settings)
+    said = config.pop("rope_parameters")
+    config["rope_theta"] = said.pop("rope_theta")
+    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_scaling": said}))
+    assert torch.equal(direct_logits(tmp_path, settings), before)
+    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_scaling": None}))
+    assert not torch.equal(direct_logits(tmp_path, settings), before)
+
+
+def direct_logits(folder, settings) -> torch.Tensor:
+    with torch.inference_mode():
+        return (
+            hf_direct.load(source_of(folder), settings, "cpu", "float32").runner.model(torch.arange(3, 90)[None]).logits
+        )
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -129,6 +151,13 @@ def test_a_checkpoint_of_old_has_other_names_and_tables_that_are_no_weights(fold
         {"architectures": None},
         {"hidden_act": "gelu_new"},
         {"rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4, "factor": 8.0}},
+        {"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4, "factor": 8.0}},
+        {"rope_parameters": ["default"]},
+        {"rope_parameters": {"rope_theta": "far"}},
+        {"num_attention_heads": 0},
+        {"hidden_size": "wide"},
+        {"num_hidden_layers": 10**12},
+        {"num_hidden_layers": None},
         {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5}},
         {"rope_scaling": {"type": "linear", "factor": 2.0}},
         {"quantization_config": {"quant_method": "gptq"}},

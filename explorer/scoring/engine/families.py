@@ -10,6 +10,7 @@ configuration can ask for besides is not built here: `read_shape` then gives Non
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ NO_MATTER = frozenset({
     "transformers_version", "use_cache",
 })  # fmt: skip
 ROPE = frozenset({"rope_theta", "partial_rotary_factor", "rope_type"})
+STRETCH = ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
 ROPE_OF_OLD = {"gpt_neox": ("rotary_emb_base", "rotary_pct", 0.25), "llama": ("rope_theta", "", 1.0)}
 # What else a configuration may say, and what it means where it does not say it.
 SHAPES: Mapping[str, Mapping[str, Any]] = {
@@ -62,12 +64,16 @@ def read_shape(config: Any) -> Shape | None:
         return None
     usual = SHAPES[family]
     base, part, whole = ROPE_OF_OLD[family]
-    rope = config.get("rope_parameters") or {
-        "rope_theta": config.get(base, 10_000.0), "partial_rotary_factor": config.get(part, whole)
-    }  # fmt: skip
-    if not isinstance(rope, Mapping) or set(rope) - ROPE or rope.get("rope_type", "default") != "default":
+    # Files of old say it in three places.
+    rope = {"rope_theta": config.get(base, 10_000.0), "partial_rotary_factor": config.get(part, whole)}
+    rope |= config.get("rope_scaling") or config.get("rope_parameters") or {}
+    kind = rope.pop("type", None) or "default"
+    kind = rope.get("rope_type") or kind
+    if kind not in ("default", "llama3") or set(rope) - ROPE - set(STRETCH if kind == "llama3" else ()):
         return None
-    said = {name: value for name, value in config.items() if name not in ("rope_parameters", base, part)}
+    said = {
+        name: value for name, value in config.items() if name not in ("rope_parameters", "rope_scaling", base, part)
+    }
     strange = {
         name for name, value in said.items() if name not in usual and name not in NO_MATTER and value is not None
     }
@@ -75,7 +81,8 @@ def read_shape(config: Any) -> Shape | None:
     if strange or shape.hidden_act not in ACTIVATIONS:
         return None
     shape.model_type, shape._attn_implementation = family, "sdpa"
-    shape.rope_theta, shape.rotated = float(rope["rope_theta"]), float(rope.get("partial_rotary_factor", whole))
+    shape.rope_theta, shape.rotated = float(rope["rope_theta"]), float(rope["partial_rotary_factor"])
+    shape.stretch = tuple(float(rope[name]) for name in STRETCH) if kind == "llama3" else ()
     if family == "llama":
         if shape.rotated != 1:
             return None
@@ -91,6 +98,17 @@ def rotate(heads: Tensor, rotation: Rotation) -> None:
     turned = first * cosine - second * sine
     second.copy_(second * cosine + first * sine)
     first.copy_(turned)
+
+
+def stretched(frequencies: Tensor, factor: float, low: float, high: float, window: float) -> Tensor:
+    """Frequencies of a window that was made longer after training, as Llama 3.1 has them.
+
+    One that turns fewer than `low` times within the old window is divided by `factor`, one that turns more than `high`
+    times stays, and those between go from one to the other.
+    """
+    turns = window / (2 * math.pi / frequencies)
+    stays = ((turns - low) / (high - low)).clamp(0, 1)
+    return (1 - stays) * frequencies / factor + stays * frequencies
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Any) -> Tensor:
@@ -273,7 +291,8 @@ class Trunk(nn.Module):
         size = int(getattr(shape, "head_dim", shape.hidden_size // shape.num_attention_heads) * shape.rotated)
         # Made on the processor, as transformers make them: a GPU's powers differ in the last digit.
         steps = torch.arange(0, size, 2, dtype=torch.float, device="cpu") / size
-        self.frequencies = (1.0 / (shape.rope_theta**steps)).to(device)
+        frequencies = 1.0 / (shape.rope_theta**steps)
+        self.frequencies = (stretched(frequencies, *shape.stretch) if shape.stretch else frequencies).to(device)
 
     def forward(
         self,
