@@ -18,6 +18,7 @@ from explorer.results import queries
 from explorer.scoring import catalog
 from explorer.studies import chat
 from explorer.ui import (
+    figures_ahead,
     glossary,
     inventory,
     links,
@@ -66,6 +67,7 @@ def open_page(title: str, question: str) -> Chosen:
         st.html(f'<div class="lx-mark"><b>{NAME}</b></div>')
         page_list.list_pages()
     shortcuts.draw_keys()
+    figures_ahead.draw_figures_ahead()
     bar, place = st.container(key="lx-bar"), st.container()
     with place:
         wrong_address.open_place(links.choose)

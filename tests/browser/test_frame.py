@@ -75,3 +75,10 @@ def test_the_bar_and_all_pages_are_seen_at_once(browser, width):
         assert box["y"] >= 0 and box["y"] + box["height"] <= 800
     # Nothing of the frame makes the page wider than the window.
     assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_library_of_figures_is_read_before_a_page_with_figures_is_asked_for(browser):
+    page = browser.open(f"data?{HERE}")
+    read = "performance.getEntriesByType('resource').some(one => one.name.includes('PlotlyChart'))"
+    page.wait_for_function(f"() => {read}")
+    assert page.locator("[data-testid=stPlotlyChart]").count() == 0
