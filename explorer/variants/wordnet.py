@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import warnings
@@ -10,6 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from explorer import sharing, stopping
 from explorer.errors import LexiconError
@@ -161,6 +163,17 @@ class WordNet:
         class Reader(WordNetCorpusReader):
             def map_wn(self, version: str = "wordnet") -> None:
                 """Nothing: the map to other versions takes seconds and serves other languages only."""
+
+            @functools.cached_property
+            def counts(self) -> dict[str, str]:
+                """How often a word is used in each sense, in digits, by the lemma's key; others are never used."""
+                with self.open("cntlist.rev") as file:
+                    lines = [line.split(" ") for line in file.read().splitlines()]
+                return {line[0]: line[-1] for line in lines}
+
+            def lemma_count(self, lemma: Any) -> int:
+                """As nltk's, which searches the file anew for each lemma."""
+                return int(self.counts.get(lemma.key(), 0))
 
         # nltk opens nothing outside of these folders; a link counts as where it leads to (a lab may share WordNet so).
         for home in (str(folder.parent.parent), str(folder.resolve().parent.parent)):

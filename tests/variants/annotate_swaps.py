@@ -34,8 +34,8 @@ def perturbed(kit: Any) -> list[tuple[dict[str, Any], Any]]:
     return list(zip(rows, made, strict=True))
 
 
-def swaps(kit: Any) -> list[dict[str, Any]]:
-    """A row a swap, in the order of the sentences."""
+def swaps(sentences: list[tuple[dict[str, Any], Any]]) -> list[dict[str, Any]]:
+    """A row a swap, in the order of the perturbed sentences."""
     return [
         {
             "id": row["id"],
@@ -46,7 +46,7 @@ def swaps(kit: Any) -> list[dict[str, Any]]:
             "original": swap.original,
             "substitute": swap.substitute,
         }
-        for row, made in perturbed(kit)
+        for row, made in sentences
         for swap in made.swaps
     ]
 
@@ -55,11 +55,11 @@ def key(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["id"], row["text"], row["start"], row["substitute"]
 
 
-def coverage(kit: Any) -> tuple[int, int]:
+def coverage(sentences: list[tuple[dict[str, Any], Any]]) -> tuple[int, int]:
     """How many words were swapped, and how many stayed although they could be."""
     from explorer.variants.perturb import held_back
 
-    found = [made for _, made in perturbed(kit)]
+    found = [made for _, made in sentences]
     return sum(len(made.swaps) for made in found), sum(held_back(made.left) for made in found)
 
 
@@ -68,12 +68,12 @@ def main() -> None:
     from explorer.resources import Resources
     from explorer.variants import tools
 
-    kit = tools.build_tools(Resources(settings.read()))
+    sentences = perturbed(tools.build_tools(Resources(settings.read())))
     kept = ("verdict", "reason", "by")
     given = {key(row): {name: row[name] for name in kept if name in row} for row in read(ANNOTATIONS)}
-    rows = [{**row, **given.get(key(row), {"verdict": "", "reason": ""})} for row in swaps(kit)]
+    rows = [{**row, **given.get(key(row), {"verdict": "", "reason": ""})} for row in swaps(sentences)]
     ANNOTATIONS.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
-    made, stayed = coverage(kit)
+    made, stayed = coverage(sentences)
     open_rows = sum(not row["verdict"] for row in rows)
     print(f"{len(rows)} swaps, {open_rows} not yet judged; {made / (made + stayed):.0%} of swappable words swapped")
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from explorer.resources import Resources
 from explorer.settings import Settings
 from explorer.variants.lexicon import Lemma, Lexicon, Sense
 from explorer.variants.perturb import Tools
 from explorer.variants.senses_first import FirstSense
 from explorer.variants.tagging import Tagger, load_tagger
+from explorer.variants.tools import build_tools
 
 TRANSITIVE, INTRANSITIVE, CLAUSE = (8, 9, 10, 11), (1, 2, 22), (26,)
 # lemma → part of speech, synset, definition, its words, frames of verbs; the order is the order of senses
@@ -82,3 +84,9 @@ def wordnet(shared_settings: Settings) -> Lexicon:
     from explorer.variants.wordnet import open_lexicon
 
     return open_lexicon(shared_settings)
+
+
+@pytest.fixture(scope="session")
+def kit(shared_settings: Settings) -> Tools:
+    """The real WordNet, the real tagger and the default sense method: read once, and what they remember is kept."""
+    return build_tools(Resources(shared_settings))

@@ -3,17 +3,11 @@
 import pytest
 
 from explorer.records import Condition, Instance
-from explorer.resources import Resources
-from explorer.variants import frames, tools
+from explorer.variants import frames
 from explorer.variants.deciding import GENDER_STAYS, STAYS
 from explorer.variants.perturb import perturb_instances
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def kit(shared_settings):
-    return tools.build_tools(Resources(shared_settings))
 
 
 def pair(good, bad):

@@ -8,17 +8,10 @@ import pytest
 
 from explorer import benchmarks, settings
 from explorer.benchmarks.blimp import FORMAL_PHENOMENA
-from explorer.resources import Resources
-from explorer.variants import tools
 from explorer.variants.fields import running_texts
 from explorer.variants.perturb import perturb_instances
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def kit(shared_settings):
-    return tools.build_tools(Resources(shared_settings))
 
 
 @functools.cache

@@ -2,18 +2,12 @@
 
 import pytest
 
-from explorer.resources import Resources
-from explorer.variants import synonyms, tools
+from explorer.variants import synonyms
 from explorer.variants.perturb import perturb_texts
 from explorer.variants.senses import why_doubted
 from explorer.variants.targets import find_targets
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def kit(shared_settings):
-    return tools.build_tools(Resources(shared_settings))
 
 
 def swapped(kit, *sentences):

@@ -8,9 +8,6 @@ from types import ModuleType
 
 import pytest
 
-from explorer.resources import Resources
-from explorer.variants import tools
-
 pytestmark = pytest.mark.slow
 
 
@@ -23,13 +20,14 @@ def annotations() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def kit(shared_settings):
-    return tools.build_tools(Resources(shared_settings))
+def sentences(annotations, kit):
+    """Our test sentences with what perturbing makes of each."""
+    return annotations.perturbed(kit)
 
 
-def test_every_swap_is_judged_and_at_least_95_in_100_are_grammatical(annotations, kit):
+def test_every_swap_is_judged_and_at_least_95_in_100_are_grammatical(annotations, sentences):
     judged = {annotations.key(row): row["verdict"] for row in annotations.read(annotations.ANNOTATIONS)}
-    made = [annotations.key(row) for row in annotations.swaps(kit)]
+    made = [annotations.key(row) for row in annotations.swaps(sentences)]
     unjudged = [key for key in made if judged.get(key) not in ("grammatical", "ungrammatical")]
     assert not unjudged, "run tests/variants/annotate_swaps.py and have the new swaps judged"
     verdicts = [judged[key] for key in made]
@@ -37,8 +35,8 @@ def test_every_swap_is_judged_and_at_least_95_in_100_are_grammatical(annotations
     assert verdicts.count("grammatical") >= 0.95 * len(verdicts)
 
 
-def test_at_least_35_in_100_swappable_words_are_swapped(annotations, kit):
-    swapped, stayed = annotations.coverage(kit)
+def test_at_least_35_in_100_swappable_words_are_swapped(annotations, sentences):
+    swapped, stayed = annotations.coverage(sentences)
     assert swapped >= 0.35 * (swapped + stayed)
 
 

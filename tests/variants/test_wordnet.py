@@ -4,6 +4,7 @@ import threading
 import zipfile
 
 import pytest
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from explorer.errors import LexiconError
 from explorer.variants import wordnet as wordnet_room
@@ -90,6 +91,15 @@ def test_the_real_wordnet_is_princetons_third(wordnet):
     assert wordnet.senses("spectacles", "n")[0].field == "noun.artifact"
     assert wordnet.senses("arrests", "v") == ()
     assert wordnet.has("of_course") and not wordnet.has("of_cheese")
+
+
+@pytest.mark.slow
+def test_lemmas_are_used_as_often_as_nltk_finds(wordnet):
+    senses = [sense for word in ("make", "light", "cat", "of_course") for sense in wordnet.senses(word, "n")]
+    lemmas = [lemma for sense in senses for lemma in wordnet._reader.synset(sense.synset).lemmas()]
+    counts = [WordNetCorpusReader.lemma_count(wordnet._reader, lemma) for lemma in lemmas]
+    assert [lemma.count for sense in senses for lemma in sense.lemmas] == counts
+    assert 0 in counts and max(counts) > 10
 
 
 @pytest.mark.slow
