@@ -180,9 +180,33 @@ def test_the_panel_of_a_word_opens_in_view_of_a_low_window(browser):
     page.locator(".lx-panel").wait_for()
 
     def in_view() -> bool:
-        ends = "one => { const at = one.getBoundingClientRect(); return [at.top, at.bottom] }"
-        top, bottom = page.locator(".lx-panel").evaluate(ends)
-        of_word, _ = page.locator("button.lx-token[aria-expanded=true]").first.evaluate(ends)
+        top, bottom = ends(page.locator(".lx-panel"))
+        of_word, _ = ends(page.locator("button.lx-token[aria-expanded=true]").first)
         return top >= 0 and bottom <= 621 and of_word >= 0
 
     until(browser, in_view)
+
+
+def test_where_there_is_room_undo_and_copy_link_stay_below_the_verdict(browser):
+    page = opened(browser)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.mouse.move(640, 500)
+    page.mouse.wheel(0, 330)
+    word = page.locator("button.lx-token").nth(1)
+    word.focus()
+    page.keyboard.press("Enter")
+    page.locator(".lx-panel").wait_for()
+
+    def in_view() -> bool:
+        _, verdict = ends(page.locator(".st-key-cockpit-above"))
+        link, _ = ends(page.get_by_role("button", name="Copy link"))
+        _, panel = ends(page.locator(".lx-panel"))
+        return link >= verdict - 1 and panel <= 840
+
+    until(browser, in_view)
+
+
+def ends(element) -> tuple[float, float]:
+    """Where an element begins and ends from the top of the window, in pixels."""
+    top, bottom = element.evaluate("one => { const at = one.getBoundingClientRect(); return [at.top, at.bottom] }")
+    return top, bottom

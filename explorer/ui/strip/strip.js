@@ -7,6 +7,7 @@
 // Control and z or y undo and redo.
 
 const CHARACTERS_OF_A_LINE = 90;
+const LAST_LINES = 40; // pixels
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".lx-cockpit") ?? parentElement.appendChild(made("div", "lx-cockpit"));
@@ -58,7 +59,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
       if (!panel?.isConnected) return;
       panel.scrollIntoView({ block: "nearest" });
       word?.scrollIntoView({ block: "nearest" });
+      // The row with Undo and Copy link, too, and not under the verdict that stays at the top, where there is room but
+      // for the panel's last lines.
+      const tools = root.querySelector(".lx-tools");
+      const height = panel.getBoundingClientRect().bottom - tools.getBoundingClientRect().top;
+      if (height - LAST_LINES > innerHeight - covered()) return;
+      tools.style.scrollMarginTop = `${covered()}px`;
+      tools.scrollIntoView({ block: "nearest" });
     });
+  }
+
+  function covered() {
+    const above = document.querySelector(".st-key-cockpit-above")?.closest("[data-testid=stLayoutWrapper]");
+    return above ? Number.parseFloat(getComputedStyle(above).top) + above.offsetHeight : 0;
   }
 
   function find(id) { return id ? root.querySelector(`[data-id="${CSS.escape(id)}"]`) : null; }
