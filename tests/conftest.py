@@ -221,6 +221,7 @@ def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], None]]:
     What is yielded keeps one for the others that was built in another process.
 
     All that building asks of a cache is asked of theirs, too; who builds it by name (tests/glassbox) builds it.
+    Where the cache in EXPLORER_CACHE has it, none is built for this.
     """
     from explorer import sharing
     from explorer.glassbox import corpus, index
@@ -244,7 +245,9 @@ def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], None]]:
             corpus._wordnet(settings)  # refuses a cache without the WordNet that the corpus is made of
             with sharing.hold(session_folder / ".glassbox_index.lock"):  # who comes second waits, and copies
                 if not built.is_dir():
-                    keep(real(settings, *words, **named))
+                    ready = Path(NAMED_CACHE or os.devnull) / "indexes" / index.GLASSBOX
+                    known = index._key_of(ready) == index.index_id(index.GLASSBOX, whole)
+                    keep(ready if known else real(settings, *words, **named))
         if not folder.exists():
             partial = folder.with_name(f".{folder.name}.{os.getpid()}")
             shutil.copytree(built, partial)
