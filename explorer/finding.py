@@ -126,7 +126,7 @@ def halves_by(name: str, score: str) -> HalfFindings:
             "High minus low half",
             "points",
             "item",
-            f"Accuracy of the half with the higher {score} less that of the half with the lower, with Fisher's exact "
+            f"Accuracy of the half with the higher {score} minus that of the half with the lower, with Fisher's exact "
             "test over items, or over minimal pairs of several paradigms with interval and p over paradigms (Fisher's "
             "p then stands in the detail, as published).",
             over="item, or paradigm",
@@ -146,7 +146,7 @@ def split_by(name: str, score: str) -> SplitFindings:
             "High minus low half, over paradigms",
             "points",
             "item",
-            f"Accuracy of the half with the higher {score} less that of the lower, its interval from paradigms drawn "
+            f"Accuracy of the half with the higher {score} minus that of the lower, its interval from paradigms drawn "
             "anew, since items of a paradigm are alike.",
             over="item, or paradigm",
         ),

@@ -32,5 +32,6 @@ with show.problems():
             chosen,
             "No ontology run yet",
             "A run asks for the ID of each concept, compares the answers with the right ones, and groups concepts by "
-            "how popular they are. Predictions made elsewhere can be imported: python -m explorer import-predictions.",
+            "how popular they are. Predictions made elsewhere can be imported from the command line "
+            "(import-predictions).",
         )

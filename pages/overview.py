@@ -18,7 +18,7 @@ with show.problems():
         if (asked["status"] == "complete").any():
             name = layout.model_title(chosen.model)
             layout.link_to(
-                "Instance", f"Try it: what {name} gets wrong by little, to change a word in",
+                "Instance", f"Try it: change one word in a pair that {name} gets wrong by a little",
                 model=chosen.model, benchmark=chosen.benchmark, verdict="wrong", order="smallest margin",
             )  # fmt: skip
         gallery.draw_gallery()

@@ -159,6 +159,15 @@ def title_of(prefix: str) -> str:
     return next((known.title for known in ONTOLOGIES.values() if known.prefix == prefix), f"{prefix} ontology")
 
 
+def is_here(source: str, settings: Settings) -> bool:
+    """Whether the ontology with this name, or in this file, can be read without fetching anything."""
+    known = ONTOLOGIES.get(source)
+    if known is None:
+        return os.path.isfile(path_of(named(source)[0]))
+    in_data = settings.data is not None and (settings.data / known.path).is_file()
+    return not known.address or in_data or (settings.datasets / known.path).is_file()
+
+
 def locate(known: Known, settings: Settings, progress: fetch.Progress | None = None) -> Path:
     """The known ontology's file, from the data folder, the cache or the web, in this order."""
     if not known.address:

@@ -31,7 +31,7 @@ TOGETHER = 64  # tokens of a piece; pieces are looked up side by side, so that a
 PARTLY = 0.5  # of a text's characters in one span, from which on it is in the corpus in part
 WHOLE, PART, ABSENT, UNKNOWN = "in the corpus", "in part", "not found", "unknown"
 RULE = (
-    f"“{WHOLE}”: the whole text stands there word for word. “{PART}”: one span holds at least {PARTLY:.0%} of its "
+    f"“{WHOLE}”: the whole text occurs there word for word. “{PART}”: one span holds at least {PARTLY:.0%} of its "
     f"characters. “{ABSENT}”: neither. “{UNKNOWN}”: it has fewer tokens than a span has at least."
 )
 

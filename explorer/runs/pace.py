@@ -47,10 +47,12 @@ def expected_seconds(runs: Sequence[RunInfo], study: str, model: str, benchmark:
     others = sorted((run for run in timed if _size(run.model) > 0), key=lambda run: run.created, reverse=True)
     if size > 0 and others:
         rate = others[0].rate * _size(others[0].model) / size
-        return Pace(START + instances / rate, "reckoned from another model's run here by the sizes of the two")
+        return Pace(START + instances / rate, "estimated from another model's run here by the sizes of the two")
     if size > 0 and study in RULE:
         rate = RULE[study] * OF_THE_RULE / size
-        return Pace(START + instances / rate, "by a rule of thumb for two processor cores, until a run here is timed")
+        return Pace(
+            START + instances / rate, "a rough guess for two processor cores; the first run here gives a better one"
+        )
     return Pace(math.nan)
 
 

@@ -244,7 +244,7 @@ def _icl(runs: Sequence[OfRun]) -> Together | None:
     without = sentences.part(none) if none else ""
     return Together(
         f"After {k:,} demonstrations {display.listed(effects)} of {on}, without them {without}{rest}.", gap.value,
-        "Exactly or nearly; a copy of what stands in the prompt counts, too.", on,
+        "Exactly or nearly; a copy of what is in the prompt counts, too.", on,
     )  # fmt: skip
 
 

@@ -435,7 +435,7 @@ def _memorization(findings: Findings, about: About) -> list[str]:
 
 
 # Whose labels → what the texts are that are told from the others.
-LABELS = {"planted": "the texts that it read", "index": "the texts that the index holds"}
+LABELS = {"planted": "texts that it has read", "index": "texts that the index holds"}
 
 
 def _membership(findings: Findings) -> list[str]:
@@ -443,7 +443,7 @@ def _membership(findings: Findings) -> list[str]:
     loss = {"setting": "mia_loss"}
     control = findings.sure(memorization.MEMBERSHIP_AUC, **loss, condition="control")
     if control:
-        verdict_words = "tells texts apart here" if is_clear(control, 0.5) else "is at chance"
+        verdict_words = "distinguishes texts here" if is_clear(control, 0.5) else "is at chance"
         return [
             f"As a control, by texts planted in a corpus that it never read, its loss {verdict_words} "
             f"(AUC {_area(control)})."
@@ -454,9 +454,9 @@ def _membership(findings: Findings) -> list[str]:
         found_share = findings.sure(memorization.FOUND_AT_5, **loss, condition=labels)
         if area and is_clear(area, 0.5) and area.value > 0.5:
             at = f"; at 5% false alarms it finds {display.share(found_share.value)} of them" if found_share else ""
-            lines.append(f"Its loss tells {texts} from others (AUC {_area(area)}{at}).")
+            lines.append(f"Its loss distinguishes {texts} from others (AUC {_area(area)}{at}).")
         elif area:
-            lines.append(f"There is no evidence that its loss tells {texts} from others (AUC {_area(area)}).")
+            lines.append(f"There is no evidence that its loss distinguishes {texts} from others (AUC {_area(area)}).")
     return lines
 
 

@@ -39,7 +39,7 @@ TERMS: Mapping[str, Term] = {
     ),
     "n-gram": Term(
         "so many tokens in a row",
-        "A 2-gram is two tokens next to each other, as they stand in the text.",
+        "A 2-gram is two tokens next to each other, as they occur in the text.",
         r"\bn-grams?\b|\d-grams?\b",
     ),
     "AUC": Term(
@@ -69,7 +69,7 @@ TERMS: Mapping[str, Term] = {
     ),
     "k": Term(
         "number of demonstrations",
-        "Solved examples that stand in the prompt before the question.",
+        "Solved examples in the prompt before the question.",
         r"\bk demonstrations\b|\bover k\b",
     ),
 }

@@ -177,11 +177,9 @@ def model_names() -> list[str]:
 
 
 def picker_titles(names: Sequence[str]) -> dict[str, str]:
-    """What the picker calls these models, with a mark where one is not on this machine."""
+    """What the picker calls these models, with a mark where one would have to be fetched."""
     absent = {row.id for row in models() if not row.ready}
-    return {
-        name: f"{model_title(name)} (not on this machine)" if name in absent else model_title(name) for name in names
-    }
+    return {name: f"{model_title(name)} (not here)" if name in absent else model_title(name) for name in names}
 
 
 def _state(row: KnownBenchmark) -> str:

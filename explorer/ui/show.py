@@ -379,9 +379,20 @@ def duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
+def _without_commands(text: str) -> tuple[str, list[str]]:
+    """A sentence that points to the commands it named between backticks, and these."""
+    commands = re.findall(r"`((?:python -m|pip install) [^`]+)`", text)
+    sentence = re.sub(r"`(?:python -m|pip install) [^`]+`", "the command below", text)
+    sentence = re.sub(r"(^|[.!?] )the command below", r"\1The command below", sentence)
+    return sentence.replace("`", ""), commands
+
+
 def problem(error: ExplorerError) -> None:
     """An error of ours as one sentence."""
-    st.error(plain(str(error)), icon=":material/error:")
+    sentence, commands = _without_commands(str(error))
+    st.error(plain(sentence), icon=":material/error:")
+    if commands:
+        command_line("\n".join(commands), f"problem:{zlib.crc32(sentence.encode()):08x}")
     if isinstance(error, unasked_servers.Unasked):
         unasked_servers.offer(error)
 
@@ -396,9 +407,12 @@ def lens(label: str, again: Callable[[], None] | None = None) -> Iterator[None]:
         yield
     except (ExplorerError, OSError, ImportError) as error:  # the latter two: a file or package that is not here
         with st.container(horizontal=True, vertical_alignment="center"):
-            note(f"{label} cannot be shown: {error}")
+            sentence, commands = _without_commands(str(error))
+            note(f"{label} cannot be shown: {sentence}")
             if again:
                 st.button("Try again", key=f"again:{label}", type="tertiary", on_click=again)
+        if commands:
+            command_line("\n".join(commands), f"lens:{zlib.crc32(f'{label}:{sentence}'.encode()):08x}")
 
 
 @contextlib.contextmanager

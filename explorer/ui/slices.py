@@ -69,7 +69,7 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
                 f"There is a slice “{same_name.name}” with {len(same_name.ids):,} instances; these would "
                 "take its place for everybody."
             )
-        show.note("Other pages then take it as a filter under “Options”, and its name stands in the address.")
+        show.note("Other pages then take it as a filter under “Options”, and its name is kept in the address.")
         if slices.name_of(name):
             show.section("Do this from the command line")
             st.code(

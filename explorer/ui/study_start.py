@@ -39,7 +39,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
         st.rerun()
     show.note(
         f"It is done by a worker beside the app, with {show.plain(layout.model_title(chosen.model))}; its progress "
-        "stands in the bar at the top."
+        "is shown in the bar at the top."
     )
     show.command_line(command + "".join(f" --set {name}={value}" for name, value in first.items()))
 

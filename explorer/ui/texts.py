@@ -9,20 +9,32 @@ import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks
+from explorer.ontologies import as_benchmark
+from explorer.ontologies import load as ontologies
 from explorer.rows.builders import instance_of, payload
-from explorer.ui import downloads, instance_list, jobs, resources, show
+from explorer.ui import downloads, instance_list, jobs, resources, run_names, show
 from explorer.variants.swapped import swapped_instance
 
 
 def are_here(benchmark: str) -> bool:
     """Whether a benchmark can be read without fetching anything."""
     settings = resources.settings()
+    if as_benchmark.is_ontology(benchmark):  # no name of explorer/benchmarks
+        return ontologies.is_here(benchmark, settings)
+    if benchmark not in benchmarks.names(settings):  # a file that a run was made of, and that is gone
+        return False
     return not benchmarks.missing_files(benchmarks.find(benchmark, settings), settings)
 
 
 def offer(benchmark: str) -> None:
     """Says that the numbers come without their texts, with a button that fetches those."""
     settings = resources.settings()
+    if as_benchmark.is_ontology(benchmark):
+        _offer_ontology(benchmark)
+        return
+    if benchmark not in benchmarks.names(settings):
+        show.note(f"The numbers are here; the file {benchmark} that they are about is not on this machine.")
+        return
     benchmark_of_texts = benchmarks.find(benchmark, settings)
     missing = benchmarks.missing_files(benchmark_of_texts, settings)
     jobs.draw_jobs(benchmark_of_texts.title)
@@ -60,6 +72,17 @@ def filled(frame: pd.DataFrame, benchmark: str) -> pd.DataFrame:
             row["variant"] = payload(swapped_instance(instance_of(row["payload"]), swaps))
         rows.append(row)
     return pd.DataFrame(rows, columns=list(frame.columns))
+
+
+def _offer_ontology(name: str) -> None:
+    title = run_names.benchmark_title(name)
+    jobs.draw_jobs(title)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show.note(f"The numbers are here; the concepts of {title} are not on this machine.")
+        st.button(
+            "Fetch the ontology", key=f"fetch:{name}", icon=":material/download:",
+            disabled=jobs.is_running(title), on_click=downloads.start_ontology, args=(name, title),
+        )  # fmt: skip
 
 
 def sentences(benchmark: str, ids: Sequence[str], most: int = 120) -> dict[str, str]:

@@ -26,8 +26,8 @@ class Step:
 STEPS = (
     Step(
         "Overview",
-        "Choose a model and a benchmark in the bar at the top, once for all pages. Both stand in the address: a link "
-        "that you send opens what you see.",
+        "Choose a model and a benchmark in the bar at the top, once for all pages. Both are part of the address: a "
+        "link that you send opens what you see.",
     ),
     Step(
         "Instance",

@@ -27,8 +27,8 @@ def check() -> None:
     """Ends the page unless the gate let this session in; every page calls it before all else."""
     if not role():
         st.error(
-            "This page was reached past the app's gate, so it shows nothing. Start the app with "
-            "`python -m explorer app`, which asks for its password or token."
+            "This page was reached past the app's gate, so it shows nothing. Start the app itself, "
+            "which asks for its password or token."
         )
         st.stop()
     st.session_state[OFFERED] = 0

@@ -263,7 +263,7 @@ def test_from_the_front_page_a_word_is_swapped_in_three_clicks_and_margin_and_po
 
 def test_a_newcomer_makes_a_wrong_instance_right_by_one_word_and_has_the_link(window):
     page = window.open(f"overview?model={MODEL}&benchmark=starter_pairs")
-    await_it(window, page.get_by_role("link", name=re.compile("gets wrong by little"))).click()
+    await_it(window, page.get_by_role("link", name=re.compile("gets wrong by a little"))).click()
     verdict = page.locator(".lx-verdict")
     await_it(window, verdict.filter(has_text="Wrong"))
     await_it(window, page.locator("button.lx-swap")).click()

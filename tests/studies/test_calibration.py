@@ -54,11 +54,12 @@ def test_sentences_say_what_is_seen_and_what_is_not():
     assert "does not tell" in words.detection_in_words("Min-k %", flat)
     found = [response(1, 0.55, 0.45, 0.65), response(4, 0.7, 0.6, 0.8), response(64, 0.99, 0.95, 1.0)]
     assert words.detection_in_words("Min-k %", found) == (
-        "Min-k % finds texts seen 4 times, not those seen once (AUC 0.99 at 64 times)."
+        "Min-k % finds texts seen 4 times better than chance (AUC 0.70), not those seen once; at 64 times the AUC is "
+        "0.99."
     )
     assert words.accuracy_in_words("Glass box M", [response(0, 0.5, 0.4, 0.6), *found]) == (
         "Glass box M is right above chance from 4 times on, and in 99.0% (95% interval 95.0% to 100.0%) where the "
-        "deciding n-gram stands 64 times in the corpus. Where it never stands there, 50.0% (95% "
+        "deciding n-gram occurs 64 times in the corpus. Where it never occurs, 50.0% (95% "
         "interval 40.0% to 60.0%)."
     )
     assert "no effect" in words.accuracy_in_words("Glass box M", flat)
@@ -95,12 +96,15 @@ def test_roc_curves_are_of_each_dose_against_all_that_the_corpus_lacks():
 
 def test_a_sentence_says_from_which_dose_on_texts_are_finished():
     assert words.extraction_in_words("Glass box M", RISING).startswith(
-        "Glass box M finishes texts seen 16 times, not those seen once: 90.0%"
+        "Glass box M finishes texts seen 16 times, not those seen once: 60.0% (95% interval 50.0% to 70.0%) of those "
+        "seen 16 times, 90.0% (95% interval 80.0% to 100.0%) of those seen 64 times, and 2.0%"
     )
     assert words.extraction_in_words("Glass box M", FLAT).startswith("Extraction does not tell what")
     assert "read the IDs" in words.concepts_in_words("Glass box M", FLAT)
-    assert "16 times, not those seen once" in words.concepts_in_words("Glass box M", RISING)
-    assert "tell items seen 16 times" in words.replication_in_words("Glass box M", 4, RISING)
+    told = words.concepts_in_words("Glass box M", RISING)
+    assert "16 times, not those seen once" in told and "60.0%" in told and "right at 16 times, 90.0%" in told
+    told = words.replication_in_words("Glass box M", 4, RISING)
+    assert "tell items seen 16 times" in told and "60.0%" in told and "items seen 64 times against 2.0%" in told
     assert words.replication_in_words("Glass box M", 0, FLAT).startswith("Completions without demonstrations do not")
     assert "Neither" in words.likelihood_in_words(FLAT) and "16 times" in words.likelihood_in_words(RISING)
 
@@ -116,9 +120,10 @@ def test_attacks_that_find_the_same_are_told_in_one_sentence():
     often = [response(1, 0.5, 0.4, 0.6), response(64, 0.8, 0.7, 0.9)]
     against = [response(1, 0.4, 0.3, 0.5), response(64, 0.05, 0.0, 0.1)]
     assert words.attacks_in_words([("Loss", once), ("Zlib", once), ("TDE", often), ("ReCaLL", against)]) == (
-        "Loss (0.90) and Zlib (0.90) find texts seen once. TDE (0.80) finds texts seen 64 times, not those seen once. "
-        "ReCaLL (0.05) points the wrong way: texts of the corpus look less seen than others. In brackets: the area "
-        "under the ROC curve (AUC) at 64 times."
+        "In brackets: the area under the ROC curve (AUC) at the dose named → at 64 times. Loss (0.70 → 0.90) and Zlib "
+        "(0.70 → 0.90) find texts seen once better than chance. TDE (0.80) finds texts seen 64 times better than "
+        "chance, not those seen once. ReCaLL (0.05) points the wrong way: texts of the corpus look less seen than "
+        "others."
     )
 
 
@@ -128,7 +133,7 @@ def test_the_popularity_score_is_said_to_see_presence_or_frequency_by_its_interv
     told = words.popularity_in_words(same)
     assert told.startswith("With n = 5") and "n = 2 in 50.0%" in told and "not how often" in told
     more = {5: [response(1, 0.6, 0.5, 0.7), response(64, 0.98, 0.92, 1.0)]}
-    assert "more of what stands there often" in words.popularity_in_words(more)
+    assert "more of what occurs often" in words.popularity_in_words(more)
     assert words.popularity_in_words({}) == ""
 
 

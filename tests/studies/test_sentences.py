@@ -211,7 +211,9 @@ def test_membership_is_said_by_labels_from_outside_and_as_a_control_where_the_mo
     area = share(memorization.MEMBERSHIP_AUC, 0.95, 0.9, 0.99, 120, **loss, condition="planted")
     found = share(memorization.FOUND_AT_5, 0.87, 0.77, 0.97, 120, **loss, condition="planted")
     (line,) = sentences.sentences("memorization", frame(area, found), COPA)
-    assert line.startswith("Its loss tells the texts that it read from others (AUC 0.95, 95% interval 0.90 to 0.99")
+    assert line.startswith(
+        "Its loss distinguishes texts that it has read from others (AUC 0.95, 95% interval 0.90 to 0.99"
+    )
     assert line.endswith("at 5% false alarms it finds 87.0% of them).")
     chance = share(memorization.MEMBERSHIP_AUC, 0.49, 0.47, 0.51, 3280, **loss, condition="control")
     (line,) = sentences.sentences("memorization", frame(chance), COPA)

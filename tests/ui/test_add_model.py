@@ -169,7 +169,7 @@ def test_a_visitor_reaches_no_server_inside_the_network(open_page, tmp_path, mon
 def test_what_is_absent_stands_after_what_is_here_and_is_marked(open_page, tmp_path):
     app = open_page("data", tmp_path / "cache")
     picker = next(box for box in app.selectbox if box.label == "Model")
-    marked = ["not on this machine" in option for option in picker.options]
+    marked = ["(not here)" in option for option in picker.options]
     assert any(marked) and not all(marked)
     assert marked == sorted(marked)
     states = next(

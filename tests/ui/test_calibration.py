@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
+import re
 
 QUESTIONS = [
     "Does the verdict follow the data?",
     "What does the popularity score see?",
     "Does a swap to a rare synonym show?",
     "Which texts can be drawn out?",
-    "Can membership be told?",
+    "Can texts of the corpus be told from others?",
     "Does the model know an ID?",
     "Do demonstrations bring out what was read?",
     "Does a context act alike at every dose?",
@@ -37,7 +38,7 @@ def test_on_a_clean_clone_every_question_has_a_sentence_and_a_figure(open_page, 
     assert told.count("What holds for such small models need not hold for large ones") == 1
     assert told.count("lx-says") == 8 and len(app.get("plotly_chart")) >= 10
     assert "Glass box M finishes texts seen 16 times, not those seen" in told
-    assert "MIA loss (0.97)" in told and "MIA: Membership Inference Attack;" in told
+    assert re.search(r"MIA loss \(0\.\d\d → 0\.97\)", told) and "MIA: Membership Inference Attack;" in told
 
 
 def test_what_is_planted_is_searched_in_a_table(open_page, tmp_path):

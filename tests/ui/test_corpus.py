@@ -48,10 +48,10 @@ def test_a_text_of_a_readers_own_and_an_open_ngram_stand_in_the_address(open_pag
     app = open_page("corpus", boxed, model="glassbox-m")
     app.text_area(key="pick:text").set_value("The drugstores near the houses were gone.").run()
     assert app.query_params["text"] == "The drugstores near the houses were gone."
-    assert "The whole text stands in the corpus of the glass box, 171 times." in html_of(app)
+    assert "The whole text occurs in the corpus of the glass box, 171 times." in html_of(app)
     again = open_page("corpus", boxed, **dict(app.query_params), gram="1+3")
     assert not again.exception and not again.error
-    assert "Where “drugstores” stands:" in html_of(again) and again.query_params["gram"] == "1+3"
+    assert "Where “drugstores” occurs:" in html_of(again) and again.query_params["gram"] == "1+3"
     odd = open_page("corpus", boxed, model="glassbox-m", gram="99+99", least="900", text="  ")
     assert not odd.exception and "No text yet" in html_of(odd)
 
@@ -122,7 +122,7 @@ def test_each_source_of_next_tokens_has_its_bars_or_says_why_not():
     ("label", "said"),
     [
         (verbatim.UNKNOWN, "Too short to tell: the text has 2 tokens."),
-        (verbatim.ABSENT, "No part of this text of any length stands in the corpus word for word."),
+        (verbatim.ABSENT, "No part of this text, however short, occurs in the corpus word for word."),
     ],
 )
 def test_what_a_label_means_is_said_in_words(label, said):

@@ -62,7 +62,7 @@ def test_a_run_is_shown_beside_the_papers_figures(open_page, here, asked):
     }
     beside = next(one.value for one in app.dataframe if "Figure" in one.value.columns)
     assert list(beside.columns) == ["Figure", "This run", "Pythia-12B", "GPT-3.5", "GPT-4", "Where"]
-    assert dict(zip(beside["Figure"], beside["GPT-4"], strict=True))["Accuracy"] == "0.127"
+    assert dict(zip(beside["Figure"], beside["GPT-4"], strict=True))["Accuracy"] == "12.7%"
     assert any(one.label == "Right" and one.value.endswith("of 30") for one in app.metric)
     assert "The question in five languages" in [one.value for one in app.subheader]
     ways = next(one.value for one in app.dataframe if "Way" in one.value.columns)

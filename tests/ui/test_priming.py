@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -13,6 +14,7 @@ from explorer.records import Instance
 from explorer.ui.cockpit import context_line
 from explorer.ui.priming import context as priming_context
 from explorer.ui.priming.context import Line
+from explorer.ui.priming.suites import moved_in_words
 from explorer.variants.context_pools import make_pools
 from tests.ui.conftest import strip_of
 
@@ -230,3 +232,14 @@ def test_where_the_verdict_flips_is_said():
     told = context_line.flips_in_words(["right", "right", "wrong", "wrong", "none"])
     assert told == "Right without a context; counted in sentences, wrong from 2, no score from 4 on."
     assert context_line.flips_in_words(["wrong", "wrong"]).startswith("Wrong without a context, and after every")
+
+
+def test_the_sentence_on_suites_counts_those_that_change_by_more_than_the_lines_that_are_drawn():
+    suites = pd.DataFrame(
+        {"grp": ["nouns_of_adjectives", "b", "c", "d"], "delta": [-0.1, 0.02, 0.03, 0.0], "sd": [0.02, 0.05, 0.01, 0.0]}
+    )
+    assert moved_in_words(suites, "matched acceptable") == (
+        "On average over lengths, matched acceptable contexts lower accuracy in 1 of 4 suites and raise it in 2; in 2 "
+        "the change is larger than its standard deviation over lengths. The suite “nouns of adjectives” changes most, "
+        "by −10.0 points."
+    )

@@ -194,4 +194,4 @@ def test_on_a_clean_clone_the_board_opens_on_figures_that_runs_answer(open_page,
     app = open_page("replication", clean_clone, **HERE)
     assert not app.exception
     told = " ".join(block.proto.body for block in app.get("html"))
-    assert "printed figures stored runs answer 2: 2 agree" in told
+    assert "printed figures: 2 agree" in told

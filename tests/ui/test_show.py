@@ -182,3 +182,24 @@ def test_every_table_can_be_downloaded():
 def test_every_column_of_a_runs_findings_has_a_heading():
     # What a finding is stands above its rows, in words; its details, which are JSON, are in the file alone.
     assert set(runs_details.FINDINGS) - {"title", "p_adjusted"} == set(TABLES["findings"]) - {"finding", "detail"}
+
+
+def page_with_a_problem():
+    from explorer.errors import UsageError
+    from explorer.ui import show
+
+    with show.problems():
+        raise UsageError("There is no benchmark 'x'. `python -m explorer benchmarks` lists all.")
+    with show.lens("Its verdict"):
+        raise UsageError("Train it: `python -m explorer glassbox train m`.")
+
+
+def test_a_command_of_an_error_is_under_its_heading_and_not_in_the_sentence():
+    app = AppTest.from_function(page_with_a_problem, default_timeout=60).run()
+    assert not app.exception
+    [error] = app.error
+    assert error.value.endswith("The command below lists all\\.") or error.value.endswith(
+        "The command below lists all."
+    )
+    assert any("Train it: the command below." in one.proto.body for one in app.html)
+    assert [one.label for one in app.expander] == [show.COMMAND_LINE] * 2

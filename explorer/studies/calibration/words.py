@@ -19,12 +19,12 @@ def accuracy_in_words(title: str, responses: Sequence[Response]) -> str:
     """What the curve of one model says."""
     by_dose = {response.dose: response for response in responses}
     first, zero, most = first_above(responses), by_dose.get(0), by_dose[max(by_dose)]
-    never = f" Where it never stands there, {_share(zero)}." if zero else ""
+    never = f" Where it never occurs, {_share(zero)}." if zero else ""
     if first is None:
         return f"{title} shows no effect of the dose: {_share(most)} at {most.dose:,} times.{never}"
     since = "the first time" if first == 1 else f"{first:,} times"
     return (
-        f"{title} is right above chance from {since} on, and in {_share(most)} where the deciding n-gram stands "
+        f"{title} is right above chance from {since} on, and in {_share(most)} where the deciding n-gram occurs "
         f"{most.dose:,} times in the corpus.{never}"
     )
 
@@ -37,7 +37,9 @@ def detection_in_words(title: str, responses: Sequence[Response]) -> str:
         return f"{title} points the wrong way: texts of the corpus look less seen than others ({area})."
     if first is None:
         return f"{title} does not tell texts of the corpus from others ({area})."
-    return f"{title} finds texts seen {times(first)}{_missed(responses, first)} ({area})."
+    at_first = f"better than chance (AUC {display.number(_at(responses, first).value)})"
+    further = f"; at {most.dose:,} times the AUC is {display.number(most.value)}" if most.dose > first else ""
+    return f"{title} finds texts seen {times(first)} {at_first}{_missed(responses, first)}{further}."
 
 
 def attacks_in_words(lines: Sequence[tuple[str, Sequence[Response]]]) -> str:
@@ -51,6 +53,8 @@ def attacks_in_words(lines: Sequence[tuple[str, Sequence[Response]]]) -> str:
         elif first is None:
             by_first.setdefault((NOTHING, ""), []).append(named)
         else:
+            grows = f"{display.number(_at(responses, first).value)} → " if most.dose > first else ""
+            named = f"{title} ({grows}{display.number(most.value)})"
             by_first.setdefault((first, _missed(responses, first)), []).append(named)
     told = []
     for (first, missed), attacks in sorted(by_first.items()):
@@ -61,9 +65,14 @@ def attacks_in_words(lines: Sequence[tuple[str, Sequence[Response]]]) -> str:
         elif first == NOTHING:
             told.append(f"{names} {'do' if several else 'does'} not tell texts of the corpus from others.")
         else:
-            told.append(f"{names} {'find' if several else 'finds'} texts seen {times(first)}{missed}.")
-    longest = max((one.dose for _, responses in lines for one in responses), default=0)
-    return " ".join(told) + (f" In brackets: the area under the ROC curve (AUC) at {longest:,} times." if told else "")
+            told.append(
+                f"{names} {'find' if several else 'finds'} texts seen {times(first)} better than chance{missed}."
+            )
+    if not told:
+        return ""
+    longest = max(one.dose for _, responses in lines for one in responses)
+    key = f"In brackets: the area under the ROC curve (AUC) at the dose named → at {longest:,} times."
+    return " ".join([key, *told])
 
 
 def extraction_in_words(title: str, responses: Sequence[Response]) -> str:
@@ -77,13 +86,13 @@ def extraction_in_words(title: str, responses: Sequence[Response]) -> str:
             f"{most.dose:,} times{others}."
         )
     return (
-        f"{title} finishes texts seen {times(first)}{_missed(responses, first)}: {_share(most)} of those seen "
-        f"{most.dose:,} times{others}."
+        f"{title} finishes texts seen {times(first)}{_missed(responses, first)}: "
+        f"{_shares(responses, first, 'of those seen')}{others}."
     )
 
 
 def popularity_in_words(by_length: Mapping[int, Sequence[Response]]) -> str:
-    """Which n of the popularity score sees the deciding n-gram, and whether it sees how often it stands there."""
+    """Which n of the popularity score sees the deciding n-gram, and whether it sees how often it occurs."""
     seen = {
         n: [response for response in responses if response.dose > 0]
         for n, responses in by_length.items()
@@ -97,7 +106,7 @@ def popularity_in_words(by_length: Mapping[int, Sequence[Response]]) -> str:
     }
     best, worst = max(mean, key=lambda n: mean[n]), min(mean, key=lambda n: mean[n])
     sentence = (
-        f"With n = {best} the popularity score prefers what stands in the corpus in {display.share(mean[best])} of "
+        f"With n = {best} the popularity score prefers what occurs in the corpus in {display.share(mean[best])} of "
     )
     sentence += "the pairs"
     if best != worst:
@@ -108,10 +117,10 @@ def popularity_in_words(by_length: Mapping[int, Sequence[Response]]) -> str:
         return f"{sentence}."
     if least.high >= most.low:
         return (
-            f"{sentence}. It sees that an n-gram stands there, not how often: {_share(least)} where it does "
+            f"{sentence}. It sees that an n-gram occurs, not how often: {_share(least)} where it does "
             f"{times(least.dose)}, {_share(most)} where it does {most.dose:,} times."
         )
-    return f"{sentence}. It sees more of what stands there often: {_share(most)} at {most.dose:,} times."
+    return f"{sentence}. It sees more of what occurs often: {_share(most)} at {most.dose:,} times."
 
 
 def swap_in_words(title: str, change: PairedChange) -> str:
@@ -131,12 +140,12 @@ def concepts_in_words(title: str, responses: Sequence[Response]) -> str:
     first, most = first_beyond(responses), max(responses, key=lambda response: response.dose)
     if first is None:
         return (
-            f"Greedy answers do not show that {title} has read the IDs: {_share(most)} right where label and ID stand "
+            f"Greedy answers do not show that {title} has read the IDs: {_share(most)} right where label and ID occur "
             f"together {most.dose:,} times."
         )
     return (
-        f"{title} gives IDs that stand beside their label {times(first)}{_missed(responses, first)}: {_share(most)} "
-        f"right at {most.dose:,} times."
+        f"{title} gives IDs that occur beside their label {times(first)}{_missed(responses, first)}: "
+        f"{_shares(responses, first, 'right at')}."
     )
 
 
@@ -146,9 +155,10 @@ def likelihood_in_words(responses: Sequence[Response]) -> str:
     if first is None:
         return "Neither does the likelihood of the right ID."
     never = next(response for response in responses if response.dose == 0)
+    at_first = f"{display.number(_at(responses, first).value, 1)} at {times(first)}, " if most.dose > first else ""
     return (
-        f"Its log-probability tells those that stand there {times(first)}{_missed(responses, first)}: "
-        f"{display.number(never.value, 1)} nats where they never do, {display.number(most.value, 1)} at "
+        f"Its log-probability tells those that occur {times(first)}{_missed(responses, first)}: "
+        f"{display.number(never.value, 1)} nats where they never do, {at_first}{display.number(most.value, 1)} at "
         f"{most.dose:,} times."
     )
 
@@ -162,7 +172,9 @@ def replication_in_words(title: str, k: int, responses: Sequence[Response]) -> s
     after = "without demonstrations" if k == 0 else f"after {k:,} demonstrations"
     if first is None:
         return f"Completions {after} do not tell what {title} has read: it repeats {shown}."
-    return f"Completions {after} tell items seen {times(first)}{_missed(responses, first)}: {title} repeats {shown}."
+    grown = _shares(responses, first, "of the items seen")
+    told = f"Completions {after} tell items seen {times(first)}{_missed(responses, first)}"
+    return f"{told}: {title} repeats {grown}{others}."
 
 
 def priming_in_words(deltas: pd.DataFrame) -> str:
@@ -206,6 +218,16 @@ def times(dose: int) -> str:
 def _missed(responses: Sequence[Response], first: int) -> str:
     smaller = [response.dose for response in responses if 0 < response.dose < first]
     return f", not those seen {times(max(smaller))}" if smaller else ""
+
+
+def _at(responses: Sequence[Response], dose: int) -> Response:
+    return next(response for response in responses if response.dose == dose)
+
+
+def _shares(responses: Sequence[Response], first: int, of: str) -> str:
+    """The share at the first dose that shows anything, and at the largest where that is another one."""
+    largest = max(response.dose for response in responses)
+    return ", ".join(f"{_share(_at(responses, dose))} {of} {times(dose)}" for dose in dict.fromkeys((first, largest)))
 
 
 def _share(response: Response) -> str:

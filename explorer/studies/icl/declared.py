@@ -79,7 +79,7 @@ ACCURACY_GAP = Finding(
     "Memorized less other",
     "points",
     "item",
-    "Accuracy of the memorized items less that of the others, with Fisher's exact test.",
+    "Accuracy of the memorized items minus that of the others, with Fisher's exact test.",
 )
 KAPPA = Finding(
     "kappa",

@@ -87,7 +87,7 @@ IPS_OF_KEPT = Finding(
 )
 IPS_LOST_LESS_KEPT = Finding(
     "ips_lost_less_kept",
-    "IPS change of lost less that of kept items",
+    "IPS change of lost minus that of kept items",
     "IPS",
     "item",
     "Mean change of the IPS of the right option over the items that were lost less that over those that stayed right; "

@@ -20,7 +20,7 @@ PRIMING_DELTA = Finding(
     "Change of accuracy",
     "points",
     "item",
-    "Accuracy after a context less that of the same items without one.",
+    "Accuracy after a context minus that of the same items without one.",
     over="item, or suite",
 )
 PRIMING_MARGIN = Finding(
@@ -28,7 +28,7 @@ PRIMING_MARGIN = Finding(
     "Margin",
     "nats",
     "item",
-    "Mean of log P of the acceptable sentence less that of the unacceptable one after a context; for SyntaxGym by how "
+    "Mean of log P of the acceptable sentence minus that of the unacceptable one after a context; for SyntaxGym by how "
     "much the least certain inequality holds.",
     over="item, or suite",
 )
@@ -37,7 +37,8 @@ PRIMING_PERPLEXITY_MARGIN = Finding(
     "Perplexity margin",
     "perplexity",
     "item",
-    "Mean perplexity of the acceptable sentence less that of the unacceptable one after a context; below 0 when right.",
+    "Mean perplexity of the acceptable sentence minus that of the unacceptable one after a context; negative when "
+    "right.",
     over="item, or suite",
 )
 CURVES = (PRIMING_ACCURACY, PRIMING_DELTA, PRIMING_MARGIN, PRIMING_PERPLEXITY_MARGIN)

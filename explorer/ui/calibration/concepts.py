@@ -45,7 +45,7 @@ def draw_concepts(model: str) -> None:
             "planted concepts",
             [(title_of(model), right)],
             colors=[model_color(title_of(model))],
-            alt="Share of concepts whose ID the model gives, by how often it stands beside the label",
+            alt="Share of concepts whose ID the model gives, by how often it occurs beside the label",
             response="Right IDs",
         )
     if likely:
@@ -53,7 +53,7 @@ def draw_concepts(model: str) -> None:
             "planted likelihood",
             [(title_of(model), likely)],
             colors=[model_color(title_of(model))],
-            alt="Log-probability of the right ID by how often it stands beside the label",
+            alt="Log-probability of the right ID by how often it occurs beside the label",
             response="log P of the right ID (nats)",
             is_share=False,
         )

@@ -29,7 +29,7 @@ def draw_demonstrations(model: str) -> None:
     common.draw_curves(
         "planted demonstrations",
         [(f"k = {k}", lines) for k, lines in by_k.items()],
-        alt="Share of items that the model completes exactly or nearly, by how often they stand in the corpus",
+        alt="Share of items that the model completes exactly or nearly, by how often they occur in the corpus",
         response="Exact or near-exact",
         first="Demonstrations",
     )

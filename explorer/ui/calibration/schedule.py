@@ -31,7 +31,7 @@ def draw_schedule() -> None:
                 word, regex=False
             )
             table = table[hit]
-        show.note(f"{len(table):,} planted texts. A text stands in the corpus exactly so often.")
+        show.note(f"{len(table):,} planted texts. A text occurs in the corpus exactly that often.")
         show.table(
             table,
             "schedule",

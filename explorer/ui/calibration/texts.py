@@ -31,14 +31,14 @@ def draw_extraction(model: str) -> None:
         "planted extraction",
         [(title_of(model), responses)],
         colors=[model_color(title_of(model))],
-        alt="Share of texts whose second half the model finishes exactly, by how often they stand in the corpus",
+        alt="Share of texts whose second half the model finishes exactly, by how often they occur in the corpus",
         response="Finished exactly",
     )
 
 
 def draw_membership(model: str) -> None:
     """How well each attack tells texts that the corpus has from texts it lacks, by repetitions."""
-    st.header("Can membership be told?", anchor=False)
+    st.header("Can texts of the corpus be told from others?", anchor=False)
     responses = resources.ask_store(attacks.detection, model, resources.settings())
     if responses is None:
         common.nothing("memorization", SOME, model, "by dose")
@@ -49,21 +49,21 @@ def draw_membership(model: str) -> None:
     ]
     lines = [(title, of_attack) for title, of_attack in lines if of_attack]
     if not lines:
-        show.note("None of the texts of these runs stands in the corpus, so there is nothing to find.")
+        show.note("None of the texts of these runs occurs in the corpus, so there is nothing to find.")
         return
     show.says(words.attacks_in_words(lines))
     show.note(glossary.spelled("TDE", "MIA", "Min-k %"))
     common.draw_curves(
         "planted membership",
         lines,
-        alt="Area under the ROC curve of each attack by how often a text stands in the corpus",
+        alt="Area under the ROC curve of each attack by how often a text occurs in the corpus",
         response="Area under the ROC curve (AUC)",
         chance=0.5,
         first="Attack",
         is_share=False,
         of_models=False,
     )
-    show.note("Against all texts of the same sets that the corpus lacks; the dotted line is chance.")
+    show.note("Against all texts of the same sets that the corpus lacks; the dashed line is chance.")
     names = [name for name, attack in ATTACKS.items() if attack.title in dict(lines)]
     attack = links.pick(
         st.segmented_control, "ROC curves of", "attack", names, default="min_k" if "min_k" in names else names[0],

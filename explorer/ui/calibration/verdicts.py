@@ -37,13 +37,13 @@ def draw_pairs(model: str) -> None:
     common.draw_curves(
         f"planted pairs {view}",
         lines,
-        alt="Accuracy on planted pairs by how often the deciding n-gram stands in the corpus",
+        alt="Accuracy on planted pairs by how often the deciding n-gram occurs in the corpus",
         response="Accuracy",
         chance=0.5,
         colors=model_colors([name for name, _ in lines]),
     )
     show.note(
-        "The dotted line is chance. A made-up word of dose 0 stands in the corpus, too, but not with what decides."
+        "The dashed line is chance. A made-up word of dose 0 occurs in the corpus, too, but not with what decides."
     )
 
 
@@ -60,7 +60,7 @@ def draw_synonyms(model: str) -> None:
         "planted synonyms",
         [(title_of(model), responses)],
         colors=[model_color(title_of(model))],
-        alt="Accuracy with a synonym as the subject by how often it stands in that slot in the corpus",
+        alt="Accuracy with a synonym as the subject by how often it occurs in that slot in the corpus",
         response="Accuracy",
         chance=0.5,
     )

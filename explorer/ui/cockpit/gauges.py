@@ -133,7 +133,9 @@ def _word(item: Instance, kind: str) -> str:
 def _margins(item: Instance, scores: Scores, unit: Unit) -> list[Gauge]:
     before, after = _margin(scores.before), _margin(scores.after)
     if not math.isnan(before) or not math.isnan(after):
-        meaning = f"log-probability of the right option less that of the best other, in {unit}; above 0 it is preferred"
+        meaning = (
+            f"log-probability of the right option minus that of the best other, in {unit}; above 0 it is preferred"
+        )
         return [Gauge(f"Margin ({unit})", in_unit(before, unit), in_unit(after, unit), 2, meaning)]
     shown = scores.after or scores.before
     if shown is None or len(options := answers.options_of(shown.asked)) != 1:

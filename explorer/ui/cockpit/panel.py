@@ -147,12 +147,13 @@ def _sense(sense: SenseView, view: WordView, substitute: str, counts: Mapping[st
 def _synonym(candidate: Candidate, picked: bool, counts: Mapping[str, float]) -> Synonym:
     known = candidate.form in counts
     count = shown_count(counts[candidate.form]) if known else ""
+    often = f"{candidate.form} occurs {count} times in the corpus; click to put it in"
     return Synonym(
         candidate.form,
         candidate.lemma,
-        count,
+        f"{count}×" if known else "",
         picked,
-        f"{count} times in the corpus" if known else "put this word in its place",
+        often if known else "put this word in its place",
     )
 
 
@@ -228,7 +229,7 @@ def _corpus(opened: Open, source: Source | None, rated: Sequence[Rated]) -> Corp
         return Corpus(heading, note="No n-gram covers it.")
     wanted = st.session_state.get(state.GRAM, -1)
     documents: tuple[Page, ...] = ()
-    note = "Occurrences, and popularity from 1 to 10. Choose one to read where it stands."
+    note = "Occurrences, and popularity from 1 to 10. Choose one to read where it occurs."
     if 0 <= wanted < len(covering):
         try:
             documents, note = _documents(covering[wanted], source)

@@ -67,8 +67,8 @@ def check(text: str) -> str:
     """The text without blanks around it; CountError where it is longer than a page can show."""
     if len(text) > LONGEST:
         raise CountError(
-            f"The text has {len(text):,} characters, expected at most {LONGEST:,}. Search for a part of it, or use "
-            "python -m explorer corpus."
+            f"The text has {len(text):,} characters, expected at most {LONGEST:,}. Search for a part of it, or look it "
+            "up from the command line (corpus)."
         )
     return text.strip()
 

@@ -101,11 +101,11 @@ def _options() -> tuple[int, int]:
     """The least tokens of a span and the most tokens of an n-gram."""
     with show.options("corpus:options"):
         least = links.pick(
-            st.select_slider, "A span has at least so many tokens", "least", [str(n) for n in range(2, 21)],
+            st.select_slider, "Fewest tokens of a span", "least", [str(n) for n in range(2, 21)],
             default=str(verbatim.LEAST),
         )  # fmt: skip
         rows = links.pick(
-            st.select_slider, "N-grams of up to so many tokens", "longest", [str(n) for n in range(1, 11)],
+            st.select_slider, "Most tokens of an n-gram", "longest", [str(n) for n in range(1, 11)],
             default=str(ROWS),
         )  # fmt: skip
     return int(least), int(rows)
@@ -147,11 +147,11 @@ def in_words(traced: Verbatim, place: str) -> list[str]:
         return [f"Too short to tell: {traced.reason}."]
     if traced.label == verbatim.WHOLE:
         whole = max(traced.spans, key=lambda span: span.end - span.start)
-        return [f"The whole text stands in {place}, {times(whole.count)}."]
+        return [f"The whole text occurs in {place}, {times(whole.count)}."]
     if not traced.spans:
-        return [f"No part of this text of any length stands in {place} word for word."]
+        return [f"No part of this text, however short, occurs in {place} word for word."]
     longest = max(traced.spans, key=lambda span: span.last - span.first)
-    sentence = f"The whole text does not stand in {place}; the longest part that does is “{longest.text}”"
+    sentence = f"The whole text does not occur in {place}; the longest part that does is “{longest.text}”"
     share = f"{traced.longest:.0%} of the text"
     if len(traced.spans) > 1:
         share += f"; its {len(traced.spans)} longest spans together cover {traced.covered:.0%}"
@@ -173,7 +173,7 @@ def _pyramid(counted: Counted, index: str, picked: tuple[int, int] | None) -> tu
         alt="How often each n-gram of the text occurs in the corpus: tokens along, length of the n-gram up",
         on_select="rerun",
         remark=f"Each cell is a run of tokens, over the middle of them; gray ones never occur. "
-        f"Click one to read where it stands.{cut}",
+        f"Click one to read where it occurs.{cut}",
     )
     points = answer["selection"]["points"] if answer else []
     clicked = next((point["customdata"] for point in points if point.get("customdata")), None)
@@ -217,7 +217,7 @@ def _documents(counted: Counted, traced: Verbatim, index: str, picked: tuple[int
         count = known[0] if known else math.nan
     else:
         return
-    show.note(f"Where “{text}” stands:")
+    show.note(f"Where “{text}” occurs:")
     if count == 0:
         show.note("Nowhere: this n-gram does not occur in the corpus.")
         return
@@ -254,7 +254,7 @@ def _next(counted: Counted, index: str, text: str, chosen: Chosen) -> None:
         next_tokens(guesses),
         key="corpus_next",
         alt="The likeliest next tokens: after the whole text, after its longest ending in the corpus, by the model",
-        remark="A color marks a token that more than one of them names."
+        remark="Tokens that appear in more than one panel share a color."
         + (" Counted in a sample of the places." if after is not None and after.approx else ""),
     )
     model_next.offer(chosen.model)

@@ -48,7 +48,7 @@ MEANINGS: Mapping[str, str] = {
     "names": "Names of the options",
     "relation": "Cause or effect",
     "pronoun": "Pronoun to be replaced",
-    "place": "Where the pronoun stands",
+    "place": "Where the pronoun is",
     "gold": "Right option",
     "contexts": "List of contexts",
     "continuation": "Continuation",

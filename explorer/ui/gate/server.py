@@ -254,7 +254,7 @@ async def page(
     place = html.escape(path_within_app(visit.rest() if visit.path != visit.base + ENTER else "/"), quote=True)
     if gate().secret:
         secret_name = "password" if gate().is_password else "token"
-        where = "" if gate().is_password else " It stands in the address that was printed when the app was started."
+        where = "" if gate().is_password else " It is in the address that was printed when the app was started."
         words["intro"] = f"This app asks for its {secret_name}.{where}"
         words["form"] = (
             f'<form method="post" action="{visit.base}{ENTER}"><input type="hidden" name="next" value="{place}">'

@@ -30,7 +30,7 @@ def in_words(table: pd.DataFrame, source: str) -> str:
     short = int((completions["short"] & ~completions["copies"]).sum())
     if completions.empty or not copies + short:
         return ""
-    parts = [f"{copies:,} repeat the first sentence, which stands in the prompt" if copies else ""]
+    parts = [f"{copies:,} repeat the first sentence, which is in the prompt" if copies else ""]
     parts += [f"{short:,} have fewer than four words" if short else ""]
     rest = len(completions) - copies - short
     return (

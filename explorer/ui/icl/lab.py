@@ -143,7 +143,7 @@ def _written(reference: str, answered: Answered) -> None:
             st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
     show.note(_verdict(answered.match))
     if written := prompts_icl.completion(answered.text).strip():
-        layout.link_to("Corpus", "Does the model's answer stand in a corpus?", text=written[:LONGEST_LINKED])
+        layout.link_to("Corpus", "Does the model's answer occur in a corpus?", text=written[:LONGEST_LINKED])
     with st.expander("Everything it wrote"):
         st.html(f'<pre class="lx-prompt">{html.escape(answered.text)}</pre>')
 

@@ -95,7 +95,7 @@ def _behind(table: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
             "reference": text_column("Original rest", width="medium"),
             "completion": text_column("Completion", width="medium"),
             "final": "Counts as",
-            "copies": check_column("Repeats", "repeats the first piece, which stands in the prompt"),
+            "copies": check_column("Repeats", "repeats the first piece, which is in the prompt"),
             "short": check_column("Short", "fewer than four words"),
             "instance_id": id_column("ID"),
         },
@@ -269,7 +269,7 @@ def _memorized(run_id: str, source: str) -> None:
     if len(plotted):
         show.chart(
             resources.drawn(gaps_over_k, plotted, run.SETTINGS), key="icl_gaps",
-            alt="Accuracy of memorized items less that of the others over the number of demonstrations",
+            alt="Accuracy of memorized items minus that of the others over the number of demonstrations",
         )  # fmt: skip
     if few.any():
         show.note(f"Not drawn: {int(few.sum())} with fewer than {FEWEST} items on either side.")

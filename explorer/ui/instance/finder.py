@@ -178,17 +178,18 @@ def _steps(names: list[str], name: str) -> None:
 def _list(names: list[str], listing: Listing) -> None:
     shown = names[:LISTED]
     frame = _frame(shown, listing)
-    rows = show.table(
-        frame,
-        "instances",
-        columns={"text": text_column("Text", width="large"), "instance": id_column("Instance")},
-        height=280,
-        caption="The instances that match, with the beginning of their text",
-        n=len(names),
-        picks=f"list:{hash(tuple(shown))}",
-        # The file has all that match, not only those listed.
-        whole=_frame(names, listing),
-    )
+    with st.container(key="list:body"):
+        rows = show.table(
+            frame,
+            "instances",
+            columns={"text": text_column("Text", width=460), "instance": id_column("Instance")},
+            height=280,
+            caption="The instances that match, with the beginning of their text",
+            n=len(names),
+            picks=f"list:{hash(tuple(shown))}",
+            # The file has all that match, not only those listed.
+            whole=_frame(names, listing),
+        )
     if len(names) > LISTED:
         show.note(f"The first {LISTED} of {len(names):,}; search to see others.")
     if rows and st.session_state.get("list:last") != (shown[rows[0]], len(names)):

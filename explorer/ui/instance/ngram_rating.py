@@ -42,7 +42,7 @@ class Source:
     @property
     def title(self) -> str:
         """What a reader chooses by."""
-        return f"{self.edges.n}-grams in {self.place}, deciles of {self.edges.reference}"
+        return f"{self.edges.n}-grams in {self.place}; deciles: {self.edges.reference}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,17 +78,18 @@ def pick(chosen: Chosen) -> str:
 
 def draw_memorization_run(chosen: Chosen) -> bool:
     """The views of one run of the model on the benchmark; False where there is none."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         view = links.pick(
             st.segmented_control, "View", "facet", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
         )
-        score_place = st.container()
         # All tasks together are of the largest run on each.
         with st.container() if view == VIEWS[3] else show.options("memorization:options"):
             run_id = pick(chosen) if view != VIEWS[3] else ""
             if run_id:
                 group = pick_group(run_id)
                 slice_picked = slices.pick(chosen.benchmark) if view == VIEWS[0] else None
+    # Beneath the row, so that this stays where it is from view to view.
+    score_place = st.container()
     if view == VIEWS[3]:
         return tasks.draw_memorization_tasks(chosen.model)
     if not run_id:
@@ -279,8 +280,8 @@ def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
         title="Every classifier",
         remark="Stratified five-fold cross-validation, scaling inside the fold, duplicate texts in one fold; the "
         "majority dummy answers what is most frequent. Trust a classifier only as far as it beats the dummy. The "
-        "paper's Tables E to J carry OLMo-7B's correctness whatever model they name, so they stand only beside a run "
-        "of OLMo-7B.",
+        "paper's Tables E to J carry OLMo-7B's correctness whatever model they name, so they are shown only beside a "
+        "run of OLMo-7B.",
         columns=saying_something(table, columns),
     )
     show.folded("ROC curves", "roc", lambda: _roc(findings, kind))

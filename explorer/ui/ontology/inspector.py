@@ -13,6 +13,7 @@ import streamlit as st
 
 from explorer import benchmarks, display
 from explorer.errors import ExplorerError
+from explorer.ontologies import as_benchmark
 from explorer.ontologies.as_benchmark import concept_of
 from explorer.ontologies.buckets import fill
 from explorer.ontologies.complete import completeness
@@ -52,7 +53,9 @@ class AskedConcept:
 
 def is_ontology(benchmark: str) -> bool:
     """Whether the benchmark's instances are concepts."""
-    return benchmarks.find(benchmark, resources.settings()).kind == "concept"
+    known = benchmarks.names(resources.settings())
+    of_table = benchmark in known and benchmarks.find(benchmark, resources.settings()).kind == "concept"
+    return of_table or as_benchmark.is_ontology(benchmark)
 
 
 def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
@@ -62,7 +65,7 @@ def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
         return
     instances = [instance for instance in resources.instances(chosen.benchmark).instances if instance.kind == "concept"]
     if not instances:
-        show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark at the top.")
+        show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, in the bar at the top.")
         return
     wanted = links.type_in("Label or ID", "concept", placeholder="kidney development")
     matches = _matching(instances, wanted)

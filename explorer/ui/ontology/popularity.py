@@ -58,7 +58,7 @@ def draw_ontology_popularity(
             on_select="rerun",
         )
         show.note(
-            "A dot a bucket of equally many distinct web counts (the paper's figure 2a)."
+            "One dot per bucket; buckets hold equally many distinct web counts (the paper's figure 2a)."
             + (" Click one to see its concepts." if has_rows else "")
         )
         draw_concepts(run_id, instances_behind.picked(answer), chosen)

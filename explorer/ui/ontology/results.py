@@ -201,6 +201,8 @@ def _numbers(findings: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
 def _value_in_words(finding: Finding, value: float, n: int) -> str:
     if value != value:
         return display.MISSING
+    if finding == declared.ACCURACY:
+        return display.share(value)
     if finding != declared.DISTINCT_PREDICTIONS:
         return display.number(value, 3)
     return f"{display.count(value)} ({display.share(value / n, decimals=2)})" if n else display.count(value)

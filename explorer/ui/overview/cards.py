@@ -108,7 +108,7 @@ def _popularity(together_said: Together, runs: Sequence[OfRun], colors: Mapping[
     dots = _dots("popularity", runs, together_said.on)
     return Card(
         "Popularity", together_said.sentence, _points(dots, colors, "no difference"),
-        _note(f"Accuracy of the more popular half less that of the other; {_largest(dots, runs)}", together_said),
+        _note(f"Accuracy of the more popular half minus that of the other; {_largest(dots, runs)}", together_said),
         together_said.size, "Popularity",
     )  # fmt: skip
 

@@ -28,7 +28,7 @@ ENDS = {"before": "original", "after": "perturbed"}
 FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
 NOTHING_BESIDE = (
     "There is no figure: the paper prints none of these tasks, and no stored run swaps their words as published "
-    "(method=published), so that swaps that keep labels have nothing to stand beside."
+    "(method=published), so that swaps that keep labels have nothing to be compared with."
 )
 TABLES = {"NV": ("Tables 1 and 2", "1", "2"), "N": ("Tables C and D", "C", "D"), "V": ("Tables C and D", "C", "D")}
 

@@ -61,7 +61,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
     if curves.empty:
         show.nothing_yet(
             "No perturbed contexts in this run",
-            "Choose edits among the options of a run, or type in a terminal:",
+            "Choose edits among the options of a run.",
             f"python -m explorer run priming --model {chosen.model} --benchmark {chosen.benchmark} "
             "--set edits=prefix_adverb,suffix_adverb,long_prefix_adverb,clause,quotation,all",
         )
@@ -108,7 +108,10 @@ def matrices(run_id: str) -> None:
     cells = {name: resources.ask_store(priming_queries.matrix, run_id, name) for name in matrices}
     present = [name for name, cells_of_matrix in cells.items() if len(cells_of_matrix) > 1]
     if not present:
-        show.nothing_yet("No matrices in this run", "A run of several suites makes them where `overlap` is not 0.")
+        show.nothing_yet(
+            "No matrices in this run",
+            "A run of several suites makes them where “Sentences compared for the likeness of suites” is not 0.",
+        )
         return
     name = links.pick(
         st.segmented_control, "Matrix", "matrix", present, default=present[0], required=True,

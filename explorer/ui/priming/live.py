@@ -106,7 +106,7 @@ def remarks(points: Sequence[Point]) -> list[str]:
     first, last = points[0], points[-1]
     sentences = []
     if any(score.scored and math.isnan(score.logprobs[0]) for score in first.scores):
-        sentences.append("Without a context the first token of a text has no probability: nothing stands before it.")
+        sentences.append("Without a context the first token of a text has no probability: nothing comes before it.")
     if priming_requests.token_ids(first.scores) != priming_requests.token_ids(last.scores):
         sentences.append("The text is cut into other tokens after a context than without one.")
     return sentences if len(points) > 1 and not any(score.reason for score in (*first.scores, *last.scores)) else []

@@ -158,10 +158,10 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
         table,
         f"beside the paper {run_id}",
         columns={
-            "what": text_column("What", width=385),
-            "published": text_column("Published", width=180),
+            "what": text_column("What", width=360),
+            "published": text_column("Published", width=235),
             "ours": text_column("This run", width=230),
-            "place": text_column("Where", width=180),
+            "place": text_column("Where", width=150),
         },
         height=ROW * (len(table) + 1) + 3,
     )

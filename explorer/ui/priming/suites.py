@@ -66,14 +66,17 @@ def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
 
 
 def moved_in_words(suites: pd.DataFrame, contexts: str) -> str:
-    """How many suites fall and rise, and which moves most."""
+    """How many suites fall and rise, how many by more than the lines that are drawn, and which changes most."""
     if suites.empty:
         return ""
-    down, up = int((suites["delta"] < 0).sum()), int((suites["delta"] > 0).sum())
-    most = suites.iloc[suites["delta"].abs().argmax()]
+    delta = suites["delta"]
+    down, up = int((delta < 0).sum()), int((delta > 0).sum())
+    beyond = int((delta.abs() > suites["sd"].fillna(0)).sum())
+    most = suites.iloc[delta.abs().argmax()]
     return (
-        f"After {contexts} contexts accuracy falls in {down} of {len(suites)} suites and rises in {up}; "
-        f"{display.words(str(most['grp']))} moves most ({display.points(most['delta'])} points, mean over lengths)."
+        f"On average over lengths, {contexts} contexts lower accuracy in {down} of {len(suites)} suites and raise it "
+        f"in {up}; in {beyond} the change is larger than its standard deviation over lengths. The suite "
+        f"“{display.words(str(most['grp']))}” changes most, by {display.points(most['delta'])} points."
     )
 
 

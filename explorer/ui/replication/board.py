@@ -68,7 +68,7 @@ def in_words(rows: pd.DataFrame, other: str) -> str:
     agree = int(computed["verdict"].isin([WORDS["within"], WORDS["equal"]]).sum())
     off = int(computed["verdict"].isin([WORDS["outside"], WORDS["differs"]]).sum())
     apart = int((computed["verdict"] == WORDS["not comparable"]).sum())
-    sentence = f"Of {len(rows):,} printed figures stored runs answer {len(computed):,}: {agree:,} agree, {off:,} do not"
+    sentence = f"Stored runs answer {len(computed):,} of {len(rows):,} printed figures: {agree:,} agree, {off:,} do not"
     return f"{sentence}, and {apart:,} are not comparable since their method differs." if apart else f"{sentence}."
 
 
@@ -216,7 +216,9 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
         "printed": text_column("Printed", right=True, width=75),
         "mended": text_column("Mended", "the figure that the slip stands for", right=True, width=75),
         "ours": number_column("Ours", width=75),
-        "difference": number_column("Difference", help="ours less the printed or mended figure", signed=True, width=85),
+        "difference": number_column(
+            "Difference", help="ours minus the printed or mended figure", signed=True, width=85
+        ),
         "verdict": text_column("Verdict", width=140),
         "low": number_column("From", help="our 95% interval", width=75),
         "high": number_column("To", width=75),
@@ -240,7 +242,7 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
     if rows["remark"].nunique() == 1:
         columns.pop("remark", None)  # it stands above
     if same_values:
-        show.note(f"All: {', '.join(same_values)}.")
+        show.note(f"Every row below: {', '.join(same_values)}.")
     if "condition" not in columns or "metric" not in columns:
         columns["what"] = text_column("What", width="medium") if "what" in columns else None
     columns = {name: kind for name, kind in columns.items() if kind is not None}
@@ -269,10 +271,7 @@ def _commands(printed: Sequence[BoardFigure], rows: pd.DataFrame) -> None:
 
 def index() -> None:
     """Every table and figure of the papers: where it is in the app, or why it is not."""
-    show.lead(
-        "Every table and figure of the four papers, and the page that shows it for a run of your own. The same list "
-        "stands in docs/PAPERS.md."
-    )
+    show.lead("Every table and figure of the four papers, and the page that shows it for a run of your own.")
     rows = pd.DataFrame([_place_in_paper(place) for place in papers.PLACES])
     show.table(
         rows,
@@ -280,8 +279,8 @@ def index() -> None:
         columns={
             "paper": text_column("Paper", width=170),
             "number": text_column("Number", width=80),
-            "what": text_column("What it shows", width=330),
-            "where": text_column("Where", width=200),
+            "what": text_column("What it shows", width=300),
+            "where": text_column("Where", width=290),
             "look": link_column("Open", "open", width=60),
             "why_not": text_column("Remark", width="large"),
         },

@@ -331,7 +331,7 @@ def _findings(study: str, names: dict[str, str]) -> None:
     shared = findings.groupby("finding", sort=False)["run_id"].nunique()
     offered = [name for name in shared[shared > 1].index]
     if not offered:
-        show.note("These runs found nothing under the same name; what each found stands on its own page.")
+        show.note("These runs found nothing under the same name; what each found is on its own page.")
         return
     known = {name: declared.find(study, name) for name in offered}
 

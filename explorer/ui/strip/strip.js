@@ -322,7 +322,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     form.append(box, button("Use", "own:use", send));
     form.append(button("Remove the word", "remove", () => act({ do: "remove" })));
     if (one.swapped) form.append(button("Put it back", "restore", () => act({ do: "restore" })));
-    if (one.veto) form.append(button(`Never swap “${one.veto}”`, "veto", () => act({ do: "veto" }), { title: "In this window, and in perturbation runs started from it" }));
+    if (one.veto) form.append(button(`Never swap “${one.veto}” in this window`, "veto", () => act({ do: "veto" }), { title: "Also in perturbation runs started from this window" }));
     part.append(form);
     return part;
   }
