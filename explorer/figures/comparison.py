@@ -87,7 +87,7 @@ def _dots(items: pd.DataFrame, outcome: str) -> go.Scattergl:
         y=items["margin_b"],
         mode="markers",
         name=f"{outcome} ({len(items):,})",
-        marker={"size": 6, "opacity": 0.65, "color": OUTCOMES[outcome]},
+        marker={"size": 6, "opacity": 0.8, "color": OUTCOMES[outcome]},
         customdata=[theme.escape(name) for name in items["instance_id"]],
         hovertemplate="%{customdata}<br>%{x:.2f} and %{y:.2f} nats<extra></extra>",
     )
