@@ -269,7 +269,7 @@ def test_after_a_context_a_server_gives_the_margins_of_the_model_itself(tmp_path
         [point.judgment.value("margin") for point in mine[1:]], abs=1e-3
     )
     assert all(math.isnan(point.tokens) for point in theirs[1:])
-    assert "nothing stands before it" in " ".join(priming_live.remarks(theirs))
+    assert "nothing comes before it" in " ".join(priming_live.remarks(theirs))
 
 
 def test_the_in_context_lab_shows_an_endpoints_answer_and_the_scores_of_its_labels(open_page, tmp_path, scored):
