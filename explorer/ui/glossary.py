@@ -38,7 +38,7 @@ TERMS: Mapping[str, Term] = {
         r"\bIPS\b",
     ),
     "n-gram": Term(
-        "so many tokens in a row",
+        "n tokens in a row",
         "A 2-gram is two tokens next to each other, as they occur in the text.",
         r"\bn-grams?\b|\d-grams?\b",
     ),

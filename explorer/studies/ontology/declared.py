@@ -118,7 +118,7 @@ GOLD_GAIN = Finding(
     "What the label adds to the right ID",
     "nats",
     "concept",
-    "Mean log-probability of the right ID after the question, less that after a label that says nothing.",
+    "Mean log-probability of the right ID after the question, minus that after a label that says nothing.",
 )
 GOLD_RANK = Finding(
     "gold_rank",

@@ -26,15 +26,15 @@ NONE = "–"
 AUTOMATIC = "guess"
 NOT_SAID = ""  # of a language
 KINDS = {
-    "pair": "Minimal pairs, a row a pair",
-    "judged": "Judged sentences, a row a sentence",
+    "pair": "Minimal pairs, one row per pair",
+    "judged": "Judged sentences, one row per sentence",
     "turns": "Sentences by turns",
     "choice": "Choices",
     "contexts": "Choices between contexts",
     "cloze": "Last words",
     "labelled": "Labeled texts",
     "rating": "Rated sentences",
-    "suite": "SyntaxGym suite, a row a region",
+    "suite": "SyntaxGym suite, one row per region",
 }
 MEANINGS: Mapping[str, str] = {
     "good": "Acceptable sentence",

@@ -17,7 +17,7 @@ ATTACKS = {
     "tde_likelihood": ("TDE likelihood", 2, "nats, log P of the second half after the first"),
     "mia_loss": ("MIA loss", 3, "nats a token"),
     "mia_perplexity": ("MIA perplexity", 2, "exp of the loss"),
-    "mia_neighbours": ("MIA neighbors", 3, "loss less the mean loss of its neighbors, nats a token"),
+    "mia_neighbours": ("MIA neighbors", 3, "loss minus the mean loss of its neighbors, nats a token"),
     "min_k": ("Min-k %", 3, "nats a token, over the least likely tokens"),
     "zlib": ("Zlib ratio", 4, "nats a token and compressed byte"),
 }

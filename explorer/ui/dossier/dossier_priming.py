@@ -29,7 +29,7 @@ def draw_dossier_priming(dossier: DossierRows, chosen: Chosen) -> None:
     show.chart(
         margin_curves(points, stereotypes=stereotypes),
         key="dossier_priming",
-        alt="Margin of the instance after growing contexts, a line a condition",
+        alt="Margin of the instance after growing contexts, one line per condition",
     )
     show.note(
         f"Margin of the {'less stereotypical' if stereotypes else 'acceptable'} sentence after contexts of growing "

@@ -268,7 +268,7 @@ def draw_memorization(dossier: DossierRows, colors: Mapping[str, str], chosen: C
         if extracted
         else "No model completes the right text word for word"
     )
-    beside = f"; its loss less the other's is {_and(less)} nats a token" if less else ""
+    beside = f"; its loss minus the other's is {_and(less)} nats a token" if less else ""
     figure = small_dots(
         dots, colors, tick=".2f", across="Loss in nats a token: right option ●, others ○", rows=list(colors), least=LOW
     )

@@ -52,7 +52,7 @@ def draw_findings_scatter(chosen: Chosen, gathered: Gathered) -> None:
     figure = measure_scatter(shown, gathered.title(x), gathered.title(y), COLORS[color])
     answer = show.chart(
         figure,
-        alt=f"{MEASURES[x].title} against {MEASURES[y].title}, a dot an instance",
+        alt=f"{MEASURES[x].title} against {MEASURES[y].title}, one dot per instance",
         key=f"scatter:{chosen.model}:{chosen.benchmark}:{x}:{y}:{group}",
         on_select="rerun",
         n=len(shown),

@@ -68,7 +68,7 @@ def draw_icl_together(chosen: Chosen) -> bool:
         alt=f"{PICTURES[picture]} over the number of demonstrations, all data sets together",
     )
     show.note(
-        "A row a setting, a line a data set, of the model's largest run on each; hovering tells interval and n. "
+        "One row per setting, one line per data set; each is the model's largest run. Hovering shows interval and n. "
         "Verdicts: " + run.SOURCES[sources[0]].lower() + "." + REMARKS.get(picture, "")
     )
     show.folded_table(

@@ -51,7 +51,7 @@ def _draw_lines(instance: Instance, options: Sequence[ScoredOption], unit: Unit)
         tokens += [token.text for token in option.tokens]
         values += [token_view.in_unit(token.nats, unit) for token in option.tokens]
     figure = surprisal_lines([(name, tokens, values) for name, (tokens, values) in lines.items()], unit)
-    show.chart(figure, key="surprisal", alt=f"Surprisal of each token in {unit}, a line a text")
+    show.chart(figure, key="surprisal", alt=f"Surprisal of each token in {unit}, one line per text")
 
 
 def _draw_formulas(instance: Instance, answer: Answer) -> None:

@@ -69,7 +69,7 @@ def draw_membership_view(run_id: str, chosen: Chosen) -> None:
         }
         show.chart(
             low_rates(curves, RATES), key=f"membership:{source}", n=int(many.sum()),
-            alt="Members found against false alarms, both axes logarithmic, a line an attack",
+            alt="Members found against false alarms, both axes logarithmic, one line per attack",
         )  # fmt: skip
     with right:
         show.chart(

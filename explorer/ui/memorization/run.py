@@ -186,7 +186,7 @@ def _figure(run_id: str, group: str, attack: str, scored: Scored) -> list[str] |
         answer = show.chart(
             scored.figure,
             key=key,
-            alt=f"{_title(attack)} of the right text against that of the other, a dot an instance",
+            alt=f"{_title(attack)} of the right text against that of the other, one dot per instance",
             n=scored.two,
             on_select="rerun",
         )
@@ -462,7 +462,7 @@ def _roc(findings: pd.DataFrame, kind: str) -> None:
         show.chart(
             resources.drawn(roc_curves, curves),
             key="memorization_roc",
-            alt="ROC curves of out-of-fold scores, a line an attack",
+            alt="ROC curves of out-of-fold scores, one line per attack",
         )
 
 

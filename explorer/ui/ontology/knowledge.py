@@ -36,7 +36,7 @@ def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> 
     show.note(
         "Each concept's ID is scored after the question and compared with IDs of other concepts, drawn at random from "
         "the whole ontology. Some IDs are likely after any label; what a label adds is the log P of an ID after it, "
-        "less that after a label that says nothing. Click a dot to see its concepts."
+        "minus that after a label that says nothing. Click a dot to see its concepts."
     )
     draw_concepts(run_id, instances_behind.picked(answer), chosen)
 

@@ -71,7 +71,7 @@ HEADLINES: Mapping[str, Headline] = {
         _changed,
     ),
     "popularity": Headline(
-        "Accuracy on the more popular half of the instances less that on the less popular half, in points; popularity "
+        "Accuracy on the more popular half of the instances minus that on the less popular half, in points; popularity "
         "is counted in the corpus of the glass box, which only its own models were trained on.",
         _difference,
     ),

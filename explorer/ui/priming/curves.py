@@ -106,7 +106,7 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     )
     answer = show.chart(
         figure, key=f"curves:{run_id}:{name}:{layout}:{key}", on_select="rerun",
-        alt=f"{measure.title} over the tokens of context, a line a condition",
+        alt=f"{measure.title} over the tokens of context, one line per condition",
     )  # fmt: skip
     figure_of_paper = FIGURES.get((layout, name))
     show.note(

@@ -73,7 +73,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
     show.chart(
         resources.drawn(edit_curves, curves[curves["condition"] == side]),
         key="edit_curves",
-        alt="Change of accuracy over the tokens of context, a line an edit of the context sentences",
+        alt="Change of accuracy over the tokens of context, one line per edit of the context sentences",
     )
     effects = findings[findings["finding"] == declared.EDIT_EFFECT.name]
     suites = int(effects["suites"].max())
