@@ -48,12 +48,6 @@ def test_a_run_from_the_bar_finishes_and_its_instances_are_stepped_through(brows
     page.mouse.click(1000, 40)
     page.keyboard.press("ArrowRight")
     page.locator(".lx-where", has_text="2 of 24 ·").wait_for()
-    back = page.locator(".st-key-step-back")
-    assert back.locator("kbd").bounding_box()["x"] < back.locator("p").bounding_box()["x"]  # "← Previous"
-    page.locator(".st-key-list-open button").first.click()
-    page.locator(".st-key-list-body").wait_for()
-    assert page.get_by_test_id("stPopoverBody").bounding_box()["width"] > 600  # whole sentences
-    page.keyboard.press("Escape")
 
     # The address alone brings the same instance back, in another window.
     address = page.url
