@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer.studies.accuracy.declared import ACCURACY
 
@@ -60,13 +60,8 @@ class StoredRun:
 
 def stored_runs(store: Store) -> list[StoredRun]:
     """The same as `runs`, a record a run, without pandas."""
-    return runs_of_rows(store.rows(_RUNS))
-
-
-def runs_of_rows(rows: Iterable[Mapping[Any, Any]]) -> list[StoredRun]:
-    """The rows of `runs` as records."""
     names = [field.name for field in dataclasses.fields(StoredRun)]
-    return [StoredRun(**{name: row[name] for name in names}) for row in rows]
+    return [StoredRun(**{name: row[name] for name in names}) for row in store.rows(_RUNS)]
 
 
 def runs_on(store: Store, study: str, benchmark: str, finding: Finding | None = None) -> pd.DataFrame:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from explorer.results import queries
 from explorer.rows.schema import FACTORS
 from explorer.stats.over_seeds import OverSeeds, over_seeds
+
+if TYPE_CHECKING:
+    from explorer.results.store import Store
 
 KEY = ("finding", "grp", *FACTORS)
 COLUMNS = tuple(field.name for field in dataclasses.fields(OverSeeds))
@@ -24,6 +29,11 @@ def same_but_seed(runs: pd.DataFrame) -> list[list[str]]:
     for row in runs[runs["status"] == "complete"].to_dict("records"):
         alike.setdefault(_without_seed(str(row["spec"])), {}).setdefault(int(row["seed"] or 0), str(row["run_id"]))
     return [[seeds[seed] for seed in sorted(seeds)] for seeds in alike.values() if len(seeds) > 1]
+
+
+def stored_sets(store: Store) -> list[list[str]]:
+    """The same of all runs in the database."""
+    return same_but_seed(queries.runs(store))
 
 
 def _without_seed(spec: str) -> str:

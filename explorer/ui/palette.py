@@ -84,10 +84,10 @@ def everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
     local = queue.list_runs(resources.settings())
     try:
-        stored = resources.ask_store(queries.runs)
+        stored = resources.ask_shared(queries.stored_runs)
     except ExplorerError:
         return local
-    return local + as_infos(queries.runs_of_rows(stored.to_dict("records")), {run.run_id for run in local})
+    return local + as_infos(stored, {run.run_id for run in local})
 
 
 def matching_runs(runs: Sequence[RunInfo], words: str) -> list[RunInfo]:

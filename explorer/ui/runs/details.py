@@ -329,7 +329,9 @@ def _items(items: pd.DataFrame, title: str) -> None:
     if known.empty:
         return
     st.subheader(title, anchor=False)
-    show.chart(margin_histogram(items), key=f"margins:{title}", alt="How many instances have which margin")
+    show.chart(
+        resources.drawn(margin_histogram, items), key=f"margins:{title}", alt="How many instances have which margin"
+    )
     unknown = int((items["verdict"] == "no verdict").sum())
     if unknown:
         show.note(f"{unknown:,} instances have no verdict and are left out.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ import streamlit as st
 
 from explorer.errors import ExplorerError
 from explorer.figures.models import model_title
+from explorer.records import RunSpec
 from explorer.results import queries, queries_overview
 from explorer.results.packed_run import as_infos
 from explorer.runs import queue
@@ -61,9 +63,7 @@ def choose() -> tuple[RunInfo | None, list[str]]:
 def everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
     local = queue.list_runs(resources.settings())
-    return local + as_infos(
-        queries.runs_of_rows(resources.ask_store(queries.runs).to_dict("records")), {run.run_id for run in local}
-    )
+    return local + as_infos(resources.ask_shared(queries.stored_runs), {run.run_id for run in local})
 
 
 def study_of(run: RunInfo) -> str:
@@ -238,6 +238,11 @@ def _head_findings(study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     return head_findings, {"value": unit_column(finding.unit, finding.title, show.meaning(finding.meaning))}
 
 
+@lru_cache(maxsize=1024)  # the list is drawn anew whenever anything on its page changes
+def _spec_of(text: str) -> RunSpec:
+    return specs.from_json(text)
+
+
 def _settings(runs: Sequence[RunInfo]) -> list[str]:
     """What each run was asked for beyond its study's defaults, in words."""
     stored = resources.ask_store(queries.runs).set_index("run_id")
@@ -245,7 +250,7 @@ def _settings(runs: Sequence[RunInfo]) -> list[str]:
     settings_of_runs: list[tuple[str, Any, Mapping[str, Any]]] = []
     for run in runs:
         if run.run_id in stored.index:
-            spec = specs.from_json(str(stored.loc[run.run_id, "spec"]))
+            spec = _spec_of(str(stored.at[run.run_id, "spec"]))
         else:
             try:
                 spec = RunFolder(resources.settings().runs / run.run_id).spec

@@ -22,7 +22,7 @@ MEANING = (
 
 def siblings(run_ids: Sequence[str]) -> list[list[str]]:
     """The sets of runs that differ in their seed alone and hold any of these runs."""
-    every = seeds.same_but_seed(resources.ask_store(queries.runs))
+    every = resources.ask_shared(seeds.stored_sets)
     return [group for group in every if set(group) & set(run_ids)]
 
 
