@@ -71,9 +71,12 @@ def test_no_text_of_a_benchmark_runs_or_becomes_an_element(browser, cache, tiny_
     assert before == 0
 
 
+OUR_SCRIPTS = ("<script>\nif (!window.lexiscopeKeys) {", "<script>\nif (!window.lexiscopeFigures) {")
+
+
 def check(page, dialogs) -> None:
     assert page.evaluate("window.hacked") is None
     assert not dialogs
     strange = [element.evaluate("node => node.outerHTML")[:200] for element in page.query_selector_all(ELEMENTS)]
-    # Our own script for two keys stands in the page; no text of a benchmark is in it.
-    assert not [html for html in strange if not html.startswith("<script>\nif (!window.lexiscopeKeys) {")]
+    # Two scripts of our own stand in the page, for two keys and for what draws figures; no benchmark's text is in them.
+    assert not [html for html in strange if not html.startswith(OUR_SCRIPTS)]

@@ -82,7 +82,7 @@ _NO_COEFFICIENTS = f"{_LABELS}; its coefficients are left out, their scale and s
 _SLIP = "does not follow from the released files: shown with our value, no target"
 
 HALVES = "Accuracy of the less and the more popular half of each task"
-OVER_LENGTH = "over the tokens of context, a line a condition"
+OVER_LENGTH = "over the tokens of context, one line per condition"
 BEFORE_AND_AFTER = "Each suite's accuracy without a context against that after its longest matched context"
 TOGETHER = "over the number of demonstrations, all data sets together"
 
