@@ -15,6 +15,7 @@ from explorer.__main__ import main
 from explorer.errors import StoreError
 from explorer.results import store as stores
 from explorer.settings import ROOT
+from explorer.ui import show
 from explorer.ui.layout import PAGES
 
 EVERYTHING = "SELECT bit_xor(hash(scores)) FROM scores"
@@ -99,6 +100,7 @@ def test_a_page_over_a_damaged_database_says_what_to_do(run, spoil, page, monkey
     settings, folder = run
     spoil(stores.current_generation(settings), "garbage")
     monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
+    monkeypatch.setattr(show, "is_open", lambda fold: True)
     st.cache_data.clear()
     st.cache_resource.clear()
     app = AppTest.from_file(str(ROOT / page.path), default_timeout=60)
@@ -107,6 +109,7 @@ def test_a_page_over_a_damaged_database_says_what_to_do(run, spoil, page, monkey
     assert not app.exception
     assert len(app.title) == 1
     for error in app.error:
-        assert "explorer rebuild" in one_sentence(error.value)
+        assert "The command below" in one_sentence(error.value)
+        assert any("explorer rebuild" in code.value for code in app.code)
     if page.address in ("overview", "popularity", "runs", "instance"):
         assert app.error
