@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib
 import os
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -155,6 +158,18 @@ def _shared(question: tuple[str, str], arguments: tuple[Any, ...], chosen: Setti
     return ask(_store(chosen, generation), *arguments)
 
 
+def every_row(table: pd.DataFrame) -> bytes:
+    """What tells a table from any other, for what is remembered by tables (`hash_funcs={pd.DataFrame: every_row}`).
+
+    Of 50,000 rows and more Streamlit looks at a sample alone, and takes two tables that differ in few rows for one.
+    """
+    try:
+        rows = pd.util.hash_pandas_object(table).to_numpy().tobytes()
+    except TypeError:  # cells that are lists
+        rows = pickle.dumps(table)
+    return hashlib.sha256(repr(list(table.columns)).encode() + rows).digest()
+
+
 def drawn(draw: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """The figure that `draw` makes of stored numbers, remembered: to build it takes longer than all else on a page.
 
@@ -164,10 +179,12 @@ def drawn(draw: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
 
 
 def _name_of(function: FunctionType) -> tuple[str, str]:
+    if "<" in function.__qualname__:  # two of a function's own functions have one name, and may do different things
+        raise TypeError(f"{function.__qualname__} stands inside a function. Give one that its name tells.")
     return function.__module__, function.__qualname__
 
 
-@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={FunctionType: _name_of})
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={FunctionType: _name_of, pd.DataFrame: every_row})
 def _drawn(draw: tuple[str, str], arguments: tuple[Any, ...], named: tuple[tuple[str, Any], ...]) -> Any:
     module, name = draw
     return getattr(importlib.import_module(module), name)(*arguments, **dict(named))

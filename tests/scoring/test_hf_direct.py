@@ -96,7 +96,7 @@ def test_long_rows_are_scored_the_same_by_block_masks(folder_of, settings, name)
     sequences = [trunk[:cut] + draw.integers(3, 90, 40).tolist() for cut in range(0, 150, 10)]
     rows = tree.pack(sequences, [1] * len(sequences), 10_000).rows
     expected = runner.run(rows)
-    runner.flex = FlexLayers(runner.model, runner.config, backend="eager")
+    runner.flex = FlexLayers(runner.model, runner.config, backend="aot_eager")
     for one, other in zip(runner.run(rows), expected, strict=True):
         np.testing.assert_allclose(one.logprobs, other.logprobs, atol=1e-4)
 

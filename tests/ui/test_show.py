@@ -130,6 +130,40 @@ def test_a_figure_of_the_same_numbers_is_built_once():
     assert built == ["first", "second", "third"]
 
 
+def test_a_figure_of_a_large_table_follows_every_row_of_it():
+    from explorer.ui import resources
+
+    built.clear()
+    rows = pd.DataFrame({"a": range(60_000)})
+    sampled = set(rows.sample(n=10_000, random_state=0).index)
+    changed = rows.assign(a=rows["a"].where(rows.index.isin(sampled), -1))
+    resources.drawn(build, rows, "first")
+    resources.drawn(build, changed, "first")
+    assert built == ["first", "first"]
+
+
+def test_whatever_is_remembered_by_a_table_looks_at_every_row_of_it():
+    sampled = [
+        f"{path.name}: {function.name}"
+        for path in sorted((ROOT / "explorer" / "ui").rglob("*.py"))
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        and any("DataFrame" in ast.unparse(given.annotation) for given in function.args.args if given.annotation)
+        and any(
+            (said := ast.unparse(mark)).startswith("st.cache_") and "every_row" not in said
+            for mark in function.decorator_list
+        )
+    ]
+    assert not sampled
+
+
+def test_a_figure_that_depends_on_a_function_without_a_name_is_refused():
+    from explorer.ui import resources
+
+    with pytest.raises(Exception, match="Give one that its name tells"):
+        resources.drawn(build, pd.DataFrame({"a": [1]}), "unnamed", write=lambda rows: "no")
+
+
 def page_with_folds():
     import pandas as pd
 

@@ -179,6 +179,6 @@ def _counted(model: str, benchmark: str) -> Gathered:
     return with_unigrams(some, builder.counter(indexes.suggest_index(model) or indexes.GLASSBOX), instances)
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+@st.cache_data(max_entries=16, show_spinner=False, hash_funcs={pd.DataFrame: resources.every_row})
 def _explained(table: pd.DataFrame, kind: str, measures: tuple[str, ...]) -> Answer:
     return answer.explain(Gathered(table, kind, {}), measures)

@@ -85,7 +85,7 @@ def in_words(row: pd.Series, names: tuple[str, str]) -> str:
     return f"{better} is right more often ({numbers})."
 
 
-@st.cache_data(max_entries=16, show_spinner="Comparing")
+@st.cache_data(max_entries=16, show_spinner="Comparing", hash_funcs={pd.DataFrame: resources.every_row})
 def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
     """A row for all instances and one a group: accuracies, changes of sides, margin difference, raw and adjusted p."""
     compared = compare_groups(

@@ -235,7 +235,7 @@ def _judge_labeled(labeled: pd.DataFrame) -> list[AttackResult]:
     return _judge(pd.DataFrame({**scores, "member": labeled["member"].to_numpy(dtype=float)}))
 
 
-@st.cache_data(max_entries=32, show_spinner="Judging the attacks")
+@st.cache_data(max_entries=32, show_spinner="Judging the attacks", hash_funcs={pd.DataFrame: resources.every_row})
 def _judge(labeled: pd.DataFrame) -> list[AttackResult]:
     scores = {str(name): labeled[name].to_numpy() for name in labeled if name != "member"}
     return membership.judge_attacks(scores, labeled["member"].to_numpy(), resamples=RESAMPLES)

@@ -50,7 +50,7 @@ def in_words(run_id: str, findings: pd.DataFrame, benchmark: str, per_bucket: in
     )
 
 
-@st.cache_data(max_entries=16, show_spinner="Reading the ontology")
+@st.cache_data(max_entries=16, show_spinner="Reading the ontology", hash_funcs={pd.DataFrame: resources.every_row})
 def _reweighted(values: pd.DataFrame, benchmark: str, chosen: Settings) -> Estimate:
     """The mean as of the whole ontology. `values` has the columns bucket, value."""
     spec = RunSpec("ontology", STUDY.version, "", benchmark, settings=STUDY.resolve({}))

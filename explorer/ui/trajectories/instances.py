@@ -77,7 +77,7 @@ def draw_learned(chosen: Chosen, runs: pd.DataFrame) -> None:
     _numbers(shares, line)
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+@st.cache_data(max_entries=16, show_spinner=False, hash_funcs={pd.DataFrame: resources.every_row})
 def _learned(run_ids: tuple[str, ...], rows: pd.DataFrame) -> Learned:
     return learning.learned(rows, len(run_ids))
 
@@ -92,7 +92,7 @@ def _earlier(learned: Learned, popularity: Popularity) -> Earlier:
     return _correlated(learned.items, dict(learned.left_out), dict(popularity.values))
 
 
-@st.cache_data(max_entries=16, show_spinner="Correlating")
+@st.cache_data(max_entries=16, show_spinner="Correlating", hash_funcs={pd.DataFrame: resources.every_row})
 def _correlated(items: pd.DataFrame, left_out: dict[str, int], values: dict[str, float]) -> Earlier:
     return learning.earlier(Learned(items, left_out), values)
 
