@@ -3,22 +3,30 @@
     python bench/whole.py --make FOLDER --tokenizer .../tokenizer.json    # --shape's, with random weights
     python bench/whole.py FOLDER --data DATA --repeats 3                  # BLiMP: ours and lm-evaluation-harness
     python bench/whole.py FOLDER --data DATA --dtype float32 --batch 16 --benchmark piqa --limit 1000
+    python bench/whole.py FOLDER --data DATA --study priming --set per_group=20 --engine   # what the engine alone needs
 
 Ours is `python -m explorer run accuracy` in a fresh cache, with what else is given (`--set per_group=15`). The peer
 loads the same folder through lm-evaluation-harness's Hugging Face backend and scores the same texts. Each answer is a
 line of JSON: `wall` seconds of the process. With --steps ours is also run once with a clock around each step: seconds
-after the start of the process at which it first began and last ended. The last line compares log-probabilities (nats),
+after the start of the process at which it first began and last ended. With --engine the rows that ours scored are then
+given to the engine alone, all at once, twice: `tokens` of rows and the `seconds` of each time (compiling is in the
+first). With --busy nvidia-smi looks at the card ten times a second: `busy` is the mean share of time in which a kernel
+ran, from the first look at which one did for half of the time to the last, and `busy_span` how long that was. The last line compares log-probabilities (nats),
 and which option of each instance has the higher one.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import gc
 import json
+import pickle
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +56,10 @@ def main() -> None:
     parser.add_argument("--peer", default=sys.executable, help="the Python that has lm-evaluation-harness")
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("--only-ours", action="store_true")
-    parser.add_argument("--inside", choices=["steps", "peer", "texts"], help=argparse.SUPPRESS)
+    parser.add_argument("--engine", action="store_true")
+    parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--rows", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--inside", choices=["steps", "peer", "texts", "engine"], help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--texts", type=Path, help=argparse.SUPPRESS)
     args, rest = parser.parse_known_args()
@@ -58,6 +69,8 @@ def main() -> None:
         ours(args, rest)
     elif args.inside == "peer":
         peer(args)
+    elif args.inside == "engine":
+        engine(args)
     elif args.inside == "texts":
         write_texts(args, rest)
     else:
@@ -89,18 +102,22 @@ def compare(args: argparse.Namespace, rest: list[str]) -> None:
             subprocess.run(
                 [sys.executable, __file__, *_within(args, "texts", Path(shared)), *rest], check=True, cwd=ROOT
             )
-        for who in ("steps", *(each for turn in rounds for each in turn)) if args.steps else sum(rounds, ()):
+        args.rows = Path(shared) / "rows.pickle" if args.engine else None
+        first = ("steps", "engine") if args.engine else ("steps",) if args.steps else ()
+        for who in (*first, *sum(rounds, ())):
             with tempfile.TemporaryDirectory() as scratch:
                 out = Path(scratch)
                 command = [args.peer if who == "peer" else sys.executable, __file__, *_within(args, who, out), *rest]
                 if who == "ours":
                     command = [sys.executable, "-m", "explorer", *_given(args, out), *rest]
                 began = time.monotonic()
-                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-                wall = time.monotonic() - began
+                with watched() if args.busy else contextlib.nullcontext({}) as seen:
+                    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+                    wall = time.monotonic() - began
                 told = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() and who != "ours" else {}
-                print(json.dumps({"who": who, "code": done.returncode, "wall": round(wall, 2), **told}), flush=True)
-                if peers and done.returncode == 0 and who != "steps":
+                line = {"who": who, "code": done.returncode, "wall": round(wall, 2), **told, **seen}
+                print(json.dumps(line), flush=True)
+                if peers and done.returncode == 0 and who in ("ours", "peer"):
                     sums[who] = _sums(out) if who == "ours" else json.loads((out / "sums.json").read_text())
     if len(sums) == 2:
         ours, theirs = sums["ours"], sums["peer"]
@@ -117,7 +134,25 @@ def _within(args: argparse.Namespace, who: str, out: Path) -> list[str]:
     """What a process of this file is told."""
     given = [str(args.folder), "--data", str(args.data), "--inside", who, "--out", str(out), "--batch", str(args.batch)]
     given += ["--study", args.study, "--benchmark", args.benchmark, "--dtype", args.dtype]
+    given += ["--rows", str(args.rows)] if args.rows else []
     return [*given, "--texts", str(args.texts)]
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[dict[str, float]]:
+    """What nvidia-smi saw of the first card meanwhile, there when it ends."""
+    command = ["nvidia-smi", "--id=0", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-lms", "100"]
+    looking = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    seen: dict[str, float] = {}
+    try:
+        yield seen
+    finally:
+        looking.terminate()
+        looks = [int(line) for line in looking.communicate()[0].split() if line.isdigit()]
+        at_work = [place for place, share in enumerate(looks) if share >= 50]
+        if at_work:
+            span = looks[at_work[0] : at_work[-1] + 1]
+            seen |= {"busy": round(sum(span) / len(span) / 100, 3), "busy_span": round(len(span) / 10, 1)}
 
 
 def _given(args: argparse.Namespace, out: Path) -> list[str]:
@@ -191,6 +226,15 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
         else:  # a study is frozen
             object.__setattr__(owner, attribute, timed)
 
+    if args.rows:
+        begin = ModelProcess.begin
+
+        def kept(self: ModelProcess, rows: Any, **named: Any) -> Any:
+            with args.rows.open("ab") as out:
+                pickle.dump((rows, named), out)
+            return begin(self, rows, **named)
+
+        ModelProcess.begin = kept
     clocked("instances", Resources, "instances")
     clocked("begin process", Resources, "begin_process")
     clocked("tokenizer", ModelProcess, "wait_for_tokenizer")
@@ -212,6 +256,39 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
     }
     print(json.dumps({"imported": round(imported, 2), "command": round(time.monotonic() - STARTED, 2), "steps": steps}))
     sys.exit(code)
+
+
+def engine(args: argparse.Namespace) -> None:
+    """The rows that ours scored, by the engine alone: all are there when it begins."""
+    import torch
+
+    from explorer import settings
+    from explorer.scoring import hf, hf_direct, hf_source
+    from explorer.scoring.model_process_child import GATHER
+
+    setting, source = settings.read(cache=args.out, data=args.data), hf_source.as_it_lies(str(args.folder))
+    model: Any = hf_direct.load(source, setting, dtype=args.dtype)
+    model = model or hf.load(str(args.folder), setting, dtype=args.dtype, source=source)
+    given = []
+    with args.rows.open("rb") as file, contextlib.suppress(EOFError):
+        while True:
+            given.append(pickle.load(file))
+    rows, named = [row for part, _ in given for row in part], given[0][1]
+    parts = [rows[first : first + GATHER] for first in range(0, len(rows), GATHER)]
+    gc.freeze()
+    seconds = []
+    for _ in range(2):
+        began, before = time.monotonic(), None
+        for part in parts:
+            finish = model.runner.begin(part, **named)
+            if before:
+                before()
+            before = finish
+        if before:
+            before()
+        torch.cuda.synchronize()
+        seconds.append(round(time.monotonic() - began, 2))
+    print(json.dumps({"rows": len(rows), "tokens": sum(len(row.ids) for row in rows), "seconds": seconds}))
 
 
 def peer(args: argparse.Namespace) -> None:
