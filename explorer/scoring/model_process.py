@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from explorer import errors, stopping
-from explorer.errors import ModelError
+from explorer.errors import ExplorerError, ModelError
 from explorer.records import PackedRow
 from explorer.scoring.child import Child, Message
 from explorer.scoring.encode import DescribedTokenizer, TextEncoder
@@ -58,11 +59,22 @@ class Facts:
     row_tokens: int
 
 
+class Link(Protocol):
+    """Somebody who scores rows: a process of this one's (`Child`), or one that passes them on to another's."""
+
+    @property
+    def pid(self) -> int: ...
+    def send(self, message: object) -> None: ...
+    def how_it_ended(self) -> int | None: ...
+    def kill(self) -> None: ...
+    def close(self) -> None: ...
+
+
 @dataclass(slots=True)
 class _Asked:
-    """Rows that are to be scored: how many are done, of how many, and at last their scores."""
+    """Rows that are to be scored: how many are done, of how many, and at last their scores, pickled."""
 
-    scores: Future[list[RowScores]] = field(default_factory=Future)
+    scores: Future[bytes] = field(default_factory=Future)
     done: tuple[int, int] = (0, 0)
 
 
@@ -78,15 +90,28 @@ def _result(outcome: Future[T]) -> T:
     return outcome.result()
 
 
+def remake(kind: str, text: str) -> Exception:
+    """The error that a child told (`describe_failure`)."""
+    made = getattr(errors, kind, None) if kind else None
+    return made(text) if made else RuntimeError(text)
+
+
+def _failure(number: int, error: BaseException) -> Message:
+    kind = type(error).__name__ if isinstance(error, ExplorerError) else ""
+    return ("failed", number, kind, str(error))
+
+
 class ModelProcess:
     """A causal language model that scores packed rows in another process; safe to call from several threads.
 
     Made, it begins with imports; `load` tells it which model. How the model reads texts is told by a second process,
     long before the model is loaded, so that encoding and decoding are done here, without importing transformers.
     Whatever needs the loaded model waits for it, and can be stopped while it waits.
+
+    `link` is where the model is, if in no process that is to be started; `take` is then given what it says.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, link: Link | None = None) -> None:
         self.name = ""
         self.source: Source | None = None
         self._guard = threading.Lock()
@@ -98,8 +123,8 @@ class ModelProcess:
         self._encoder: TextEncoder | None = None
         self._ended = ""  # why nothing more comes
         # The model's first: its imports take longest.
-        self._model = Child("explorer.scoring.model_process_child", self._take, self._end_model)
-        self._reader = Child("explorer.scoring.tokenizer_child", self._take_reading, self._end_reader)
+        self._model = link or Child("explorer.scoring.model_process_child", self.take, self.end)
+        self._reader = link or Child("explorer.scoring.tokenizer_child", self.take, self._end_reader)
 
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:
         """Tells the process which model to load, once."""
@@ -170,12 +195,7 @@ class ModelProcess:
         self, rows: Sequence[PackedRow], *, token_budget: int | None = None, moments: bool = False
     ) -> Callable[[Progress | None], list[RowScores]]:
         """Asks for the scores of packed rows, behind what was asked before; what is given waits for them."""
-        asked = _Asked()
-        with self._guard:
-            self._number += 1
-            number = self._number
-            self._asked[number] = asked
-        self._send(("score", number, list(rows), {"token_budget": token_budget, "moments": moments}))
+        asked = self._ask(pickle.dumps(list(rows), 5), {"token_budget": token_budget, "moments": moments})
 
         def take(progress: Progress | None = None) -> list[RowScores]:
             told = asked.done
@@ -185,9 +205,46 @@ class ModelProcess:
                 if progress and asked.done != told:
                     told = asked.done
                     progress(*told)
-            return asked.scores.result()
+            scores: list[RowScores] = pickle.loads(asked.scores.result())
+            return scores
 
         return take
+
+    def _ask(self, rows: bytes, options: Mapping[str, Any]) -> _Asked:
+        asked = _Asked()
+        with self._guard:
+            self._number += 1
+            number = self._number
+            self._asked[number] = asked
+        self._send(("score", number, rows, dict(options)))
+        return asked
+
+    # Rows and scores are pickled where they are made and read where they are used: who passes them on sees bytes.
+    def serve(self, message: Message, answer: Callable[[Message], None]) -> None:
+        """Passes a ("score", ...) of another process on, and the answer to it back."""
+        _, number, rows, options = message
+
+        def tell(outcome: Future[bytes]) -> None:
+            error = outcome.exception()
+            told = ("rows", number, outcome.result(), self._record) if error is None else _failure(number, error)
+            with contextlib.suppress(OSError):  # nobody is left who could want it
+                answer(told)
+
+        try:
+            self._ask(rows, options).scores.add_done_callback(tell)
+        except ModelError as error:
+            answer(_failure(number, error))
+
+    def introduce(self, answer: Callable[[Message], None]) -> None:
+        """Tells another process, once each is known, how texts are read and what was loaded."""
+
+        def tell(kind: str, outcome: Future[Any]) -> None:
+            error = outcome.exception()
+            with contextlib.suppress(OSError):
+                answer((kind, outcome.result()) if error is None else _failure(0, error))
+
+        self._reading.add_done_callback(partial(tell, "reading"))
+        self._loaded.add_done_callback(partial(tell, "loaded"))
 
     def logprobs(
         self,
@@ -215,7 +272,7 @@ class ModelProcess:
         except OSError as error:
             raise self._end_error() from error
 
-    def _end_model(self, unforeseen: BaseException | None) -> None:
+    def end(self, unforeseen: BaseException | None) -> None:
         """Nothing more comes of the model's process."""
         error = self._unreadable(unforeseen) if unforeseen else self._end_error()
         with self._guard:
@@ -235,16 +292,14 @@ class ModelProcess:
     def _unreadable(self, unforeseen: BaseException) -> Exception:
         return ModelError(f"What the process of {self.name} said could not be read ({unforeseen!r}).")
 
-    def _take_reading(self, message: Message) -> None:
+    def take(self, message: Message) -> None:
+        """What the model's process or the tokenizer's says."""
         kind, *rest = message
         if kind == "reading":
             self._reading.set_result(rest[0])
-        else:
-            self._reading.set_exception(self._error(*rest))
-
-    def _take(self, message: Message) -> None:
-        kind, *rest = message
-        if kind == "loaded":
+        elif kind == "unreadable":
+            self._reading.set_exception(remake(*rest))
+        elif kind == "loaded":
             self._loaded.set_result(rest[0])
         elif kind == "progress":
             number, *done = rest
@@ -254,7 +309,7 @@ class ModelProcess:
             self._pop(number).scores.set_result(scores)
         else:
             number, name, text = rest
-            error = self._error(name, text)
+            error = remake(name, text)
             if number:
                 self._pop(number).scores.set_exception(error)
             else:
@@ -263,10 +318,6 @@ class ModelProcess:
     def _pop(self, number: int) -> _Asked:
         with self._guard:
             return self._asked.pop(number)
-
-    def _error(self, kind: str, text: str) -> Exception:
-        made = getattr(errors, kind, None) if kind else None
-        return made(text) if made else RuntimeError(text)
 
     def _end_error(self) -> Exception:
         """Why nothing more comes of the process: its own reason, where it gave one before it ended."""

@@ -1,9 +1,9 @@
 """The process in which a model scores packed rows for another, which sends them by `model_process.py`.
 
     argv: the number of an open socket
-    in:   ("load", Loading)    once, first; then ("score", number, rows, options)
+    in:   ("load", Loading)    once, first; then ("score", number, pickled rows, options)
     out:  ("loaded", Facts)
-          then, for a batch of rows: ("progress", number, done, of), at last ("rows", number, scores)
+          then, for a batch of rows: ("progress", number, done, of), at last ("rows", number, pickled scores, record)
           ("failed", number, kind of error, text)    number 0: the model could not be loaded
 
 It ends when the other end of the socket is closed, however the process there ended.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import queue
 import sys
 import threading
@@ -141,7 +142,8 @@ def _begin(connection: Connection, model: DirectModel | HFModel, wanted: list[_W
             fail(error)
             return
         for each in wanted:
-            connection.send(("rows", each.number, list(islice(scores, len(each.rows))), model.record()))
+            pickled = pickle.dumps(list(islice(scores, len(each.rows))), 5)
+            connection.send(("rows", each.number, pickled, model.record()))
 
     rows = [row for each in wanted for row in each.rows]
     try:
@@ -159,7 +161,10 @@ def _send_failure(connection: Connection, number: int, error: Exception) -> None
 def _read(connection: Connection, messages: queue.SimpleQueue[tuple[Any, ...]]) -> None:
     try:
         while True:
-            messages.put(connection.recv())
+            message = connection.recv()
+            if message[0] == "score":
+                message = (*message[:2], pickle.loads(message[2]), *message[3:])
+            messages.put(message)
     except (EOFError, OSError):
         os._exit(0)  # nobody is left who could want anything; a forward pass under way is not waited for
     except BaseException:

@@ -271,7 +271,7 @@ def test_an_answer_that_cannot_be_read_is_told_to_all_who_wait(settings, tiny_gp
     resources, process = loaded(settings, str(tiny_gpt2))
     process.record()
     take = process.begin([])
-    monkeypatch.setattr(process, "_take", lambda message: 1 / 0)
+    monkeypatch.setattr(process, "take", lambda message: 1 / 0)
     second = process.begin([])
     for one in (take, second):
         with contextlib.suppress(IndexError):  # what an empty list of rows may give, if it came before the change

@@ -19,8 +19,8 @@ import torch
 from explorer.scoring.engine.transfer import to_device
 
 # A tile of logits stays in a processor's cache, and the whole of a 262,144-word vocabulary never stands in memory.
-ROWS = {"cpu": 256, "cuda": 4096, "mps": 1024}
-TILE = {"cpu": 4096, "cuda": 32768, "mps": 32768}
+ROWS = {"cpu": 512, "cuda": 4096, "mps": 1024}
+TILE = {"cpu": 2048, "cuda": 32768, "mps": 32768}
 
 
 class Head:
@@ -38,7 +38,9 @@ class Head:
     def logits(self, hidden: torch.Tensor, first: int, after: int) -> torch.Tensor:
         """Logits of vocabulary entries `first` to `after`: (heads, after - first), float32."""
         bias = None if self.bias is None else self.bias[first:after]
-        logits = torch.nn.functional.linear(hidden, self.weight[first:after], bias)
+        return self._as_the_model(torch.nn.functional.linear(hidden, self.weight[first:after], bias))
+
+    def _as_the_model(self, logits: torch.Tensor) -> torch.Tensor:
         if self.scale != 1:
             logits = logits * self.scale
         if self.softcap is not None:
@@ -59,12 +61,13 @@ class Head:
         several targets (where a tree branches): its softmax is then taken once for all of them.
         """
         rows = ROWS.get(hidden.device.type, 256)
+        score = self._score_on_cpu if hidden.device.type == "cpu" else self._score
         parts = []
         for first in range(0, len(hidden), rows):
             # Ascending heads make the targets of some heads one stretch.
             low, high = np.searchsorted(heads, [first, first + rows])
             indices = [to_device(part[low:high], hidden.device) for part in (heads - first, targets)]
-            parts.append(self._score(hidden[first : first + rows], *indices))
+            parts.append(score(hidden[first : first + rows], *indices))
         return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
 
     def moments(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -127,6 +130,35 @@ class Head:
         best = torch.stack(peaks).argmax(0)
         argmax = torch.stack(argmaxes).gather(0, best[None])[0]
         return target_logits - torch.stack(sums).logsumexp(0)[heads], argmax[heads] == targets
+
+    # As `_score`, in the order of memory that a processor likes: words x heads. MKL multiplies a tenth faster so, and
+    # what is summed over the words runs along whole cache lines. Each tile is gone through three times, not six: its
+    # maximum is also what `logsumexp` would look for, and the index of the maximum is asked only where it could be a
+    # target's. Together a third of the time of the largest product of a small model (bench/RESULTS.md).
+    def _score_on_cpu(
+        self, hidden: torch.Tensor, heads: torch.Tensor, targets: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        tile, by_head = TILE["cpu"], hidden.T
+        target_logits = torch.zeros(len(targets))
+        is_peak = torch.zeros(len(targets), dtype=torch.bool)  # of its tile
+        sums, peaks = [], []
+        for first in range(0, self.words, tile):
+            after = min(first + tile, self.words)
+            logits = self.weight[first:after] @ by_head
+            if self.bias is not None:
+                logits += self.bias[first:after, None]
+            logits = self._as_the_model(logits)
+            peak = logits.amax(0)
+            peaks.append(peak)
+            here = torch.nonzero((targets >= first) & (targets < after))[:, 0]
+            target_logits[here] = logits[targets[here] - first, heads[here]]
+            equal = here[target_logits[here] == peak[heads[here]]]
+            is_peak[equal] = logits[:, heads[equal]].argmax(0) + first == targets[equal]  # of equal ones the first wins
+            down = torch.where(torch.isfinite(peak), peak, torch.zeros_like(peak))
+            sums.append(logits.sub_(down).exp_().sum(0).log_().add_(down))
+        best = torch.stack(peaks).argmax(0)
+        greedy = is_peak & (best[heads] == targets // tile)
+        return target_logits - torch.stack(sums).logsumexp(0)[heads], greedy
 
 
 def moments_of(logprobs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
