@@ -56,7 +56,7 @@ def test_what_cannot_be_read_is_tried_again_with_pytorch_and_told_in_the_same_se
         (folder / name).unlink(missing_ok=True)
     with pytest.raises(ModelError) as here:
         hf_reading.read(source_of(folder))
-    assert told(source_of(folder), SHOWN) == ("failed", "ModelError", str(here.value))
+    assert told(source_of(folder), SHOWN) == ("unreadable", "ModelError", str(here.value))
 
 
 def test_it_ends_when_nobody_is_left_to_ask():
