@@ -11,8 +11,8 @@ line of JSON: `wall` seconds of the process. With --steps ours is also run once 
 after the start of the process at which it first began and last ended. With --engine the rows that ours scored are then
 given to the engine alone, all at once, twice: `tokens` of rows and the `seconds` of each time (compiling is in the
 first). With --busy nvidia-smi looks at the card ten times a second: `busy` is the mean share of time in which a kernel
-ran, from the first look at which one did for half of the time to the last, and `busy_span` how long that was. The last line compares log-probabilities (nats),
-and which option of each instance has the higher one.
+ran, from the first look at which one did for half of the time to the last, and `busy_span` how long that was. The last
+line compares log-probabilities (nats), and which option of each instance has the higher one.
 """
 
 from __future__ import annotations
