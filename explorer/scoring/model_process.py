@@ -325,7 +325,7 @@ class ModelProcess:
             return reason
         return ModelError(self._why(self._model))
 
-    def _why(self, child: Child) -> str:
+    def _why(self, child: Link) -> str:
         if self._ended:
             return f"The process of {self.name} is no longer there ({self._ended}). Start the run again."
         code = child.how_it_ended()
