@@ -187,6 +187,7 @@ def step_and_swap(page: Any, address: str, steps: Steps, model: str) -> None:
         before = page.locator(NUMBERS).all_inner_texts()
         steps.take("swap shown", synonym.click, _other(page, NUMBERS, before))
         at_rest(page)
+        steps.rest()
 
 
 def _other(page: Any, where: str, before: list[str]) -> Callable[[], None]:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from explorer import benchmarks
 from explorer.ui import instance_list, layout, links, resources, show, texts
-from explorer.ui.cockpit import cockpit
+from explorer.ui.cockpit import cockpit, reading_ahead
 from explorer.ui.dossier import dossier
 from explorer.ui.instance import finder
 
@@ -21,6 +21,8 @@ def whole() -> None:
     cockpit.draw_cockpit(found.instance, chosen, run_id=found.run_id, unit=found.unit, shape=found.shape)
     if found.instance.benchmark and "typed-" not in found.instance.id:
         dossier.draw_dossier(found.instance.id, found.instance.kind, chosen, found.instance)
+    if found.following:
+        reading_ahead.begin_reading(found.following, chosen, found.run_id)
 
 
 def numbers_alone() -> None:

@@ -33,12 +33,16 @@ EXAMPLE_PAIR = ("The keys to the cabinet are on the table.", "The keys to the ca
 
 @dataclass(frozen=True, slots=True)
 class FoundInstance:
-    """The instance that is looked at (none where none is), the stored run it is looked up in, and how it is shown."""
+    """The instance that is looked at (none where none is), the stored run it is looked up in, and how it is shown.
+
+    `following` is the one that Next leads to, where there is one.
+    """
 
     instance: Instance | None
     run_id: str
     unit: Unit
     shape: str
+    following: Instance | None = None
 
 
 def find(chosen: Chosen, listing: Listing) -> FoundInstance:
@@ -83,7 +87,9 @@ def find(chosen: Chosen, listing: Listing) -> FoundInstance:
     if listed.open:
         with listed:
             _list(names, listing)
-    return FoundInstance(listing.by_id[name], run_id, picked.unit, shape)
+    place = names.index(name) if name in names else len(names)
+    following = listing.by_id[names[place + 1]] if place + 1 < len(names) else None
+    return FoundInstance(listing.by_id[name], run_id, picked.unit, shape, following)
 
 
 def nearest(asked_for: str, listing: Listing) -> list[str]:
