@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from explorer import settings as settings_module
+from explorer.figures import theme
 from explorer.glassbox import index as glassbox_index
 from explorer.popularity import verbatim
 from explorer.popularity.counter import Document
 from explorer.popularity.verbatim import ABSENT, UNKNOWN, WHOLE, Verbatim
 from explorer.settings import Settings
-from explorer.ui.corpus import asking, lens, marked, search
+from explorer.ui.corpus import asking, figure_grams, lens, marked, search
 from explorer.ui.corpus.figure_grams import Gram, gram_pyramid
 from explorer.ui.corpus.figure_next import Guess, next_tokens
 from tests.ui.test_pages import html_of
@@ -101,6 +103,27 @@ def test_the_pyramid_has_a_cell_an_ngram_that_carries_its_place():
     assert list(cells.text) == ["9", "", ""] and "&lt;cat" in cells.customdata[2][2]
     assert list(cells.marker.line.width) == [0, 0, 2.5]
     assert not any(cells.marker.color[0] == color for color in cells.marker.color[1:]), "0 and unknown are no color"
+
+
+def test_what_is_frequent_stands_out_from_the_ground_and_is_read_in_both_themes():
+    css = (Path(figure_grams.__file__).parent / "corpus.css").read_text("utf-8")
+    counts = [1.0, *(10**power for power in range(1, 7)), 284_936.0]
+    cells, scale = gram_pyramid(["a"] * 8, [Gram(place, 1, "a", n) for place, n in enumerate(counts)]).data
+    colors = {color.rpartition(",")[0] for color in (*cells.marker.color, *scale.marker.color)}
+    assert colors == {"rgba(0, 75, 120"} and 'path[style*="rgb(0, 75, 120)"]' in css
+    strong = re.search(r"light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", css.partition("rgb(0, 75, 120)")[2])
+    assert strong and strong[1] == figure_grams.DEEPEST
+    assert cells.text[-1] == "285K", "no more digits than a narrow cell has room for"
+    for name, color in zip(("light", "dark"), strong.groups(), strict=True):
+        ground = theme.THEMES[name].paper
+        far = []
+        for share in range(101):
+            opacity = figure_grams._opacity(share / 100)
+            cell, ink = theme.between(ground, color, opacity), figure_grams._ink(opacity)
+            ink = ink if name == "light" else {"#000000": "#ffffff", "#ffffff": "#000000"}[ink]
+            assert theme.contrast(ink, cell) >= 4.5
+            far.append(theme.contrast(cell, ground))
+        assert far == sorted(far) and far[0] < 1.5 and far[-1] > 6
 
 
 def test_each_source_of_next_tokens_has_its_bars_or_says_why_not():
