@@ -25,6 +25,9 @@ SKY = "#56B4E9"
 GRAY = "#7F7F7F"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY)
 
+# From the least to the most of what is no model: seen on a white ground and on a dark one, and no color above.
+LEAST, MOST = "#9063f0", "#8a8416"
+
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # of lines that are no model's, which are gray
 
 # What a color means wherever it means something.
@@ -137,6 +140,11 @@ def between(start: str, end: str, share: float) -> str:
     """The color that lies `share` of the way from one to the other, as Plotly's scales blend them."""
     parts = [(int(start[place : place + 2], 16), int(end[place : place + 2], 16)) for place in (1, 3, 5)]
     return "#" + "".join(f"{round(first + share * (second - first)):02x}" for first, second in parts)
+
+
+def in_order(many: int) -> list[str]:
+    """So many colors of groups that have an order and are no models, from the least to the most."""
+    return [between(LEAST, MOST, place / (many - 1) if many > 1 else 1.0) for place in range(many)]
 
 
 def ink_on(ground: str) -> str:

@@ -202,6 +202,20 @@ def test_attacks_are_gray_and_told_apart_by_dashes_since_colors_are_models():
     assert seldom.opacity < often.opacity and seldom.line.width < often.line.width
 
 
+def test_lengths_have_colors_of_an_order_that_no_model_has_and_marks():
+    from explorer.figures import theme
+    from explorer.ui.calibration.figure_doses import dose_curves
+
+    lines = [(name, [response(1, 0.5, 0.4, 0.6)]) for name in "abcdef"]
+    drawn = dose_curves(lines, response="IPS", colors=theme.in_order(6), of_models=False).data
+    colors = [trace.line.color for trace in drawn]
+    assert colors == [trace.marker.color for trace in drawn] and len(set(colors)) == 6
+    assert colors[0] == theme.LEAST and colors[-1] == theme.MOST and not set(colors) & set(theme.PALETTE)
+    assert len({trace.marker.symbol for trace in drawn}) == 6 and {trace.line.dash for trace in drawn} == {"solid"}
+    for ground in ("#ffffff", theme.THEMES["dark"].paper):
+        assert min(theme.contrast(color, ground) for color in colors) >= 3, "lines are seen in both themes"
+
+
 def test_a_dose_without_interval_says_so_under_the_pointer():
     from explorer.ui.calibration.figure_doses import dose_curves
 

@@ -8,7 +8,6 @@ from dataclasses import asdict
 import pandas as pd
 
 from explorer import numbers
-from explorer.figures import theme
 from explorer.studies.calibration.doses import Response
 from explorer.ui import layout, resources, run_names, show
 from explorer.ui.calibration.figure_doses import dose_curves
@@ -55,7 +54,7 @@ def draw_curves(
     chance: float | None = None,
     first: str = "Model",
     is_share: bool = True,
-    colors: Sequence[str] = theme.PALETTE,
+    colors: Sequence[str] = (),
     of_models: bool = True,
 ) -> None:
     """The responses over doses as a figure, and as a folded table beneath."""

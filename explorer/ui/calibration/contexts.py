@@ -39,6 +39,7 @@ def draw_contexts(model: str) -> None:
         response=f"Change of accuracy after {answered.longest:,} tokens",
         chance=0.0,
         first="Context",
+        of_models=False,
     )
 
 

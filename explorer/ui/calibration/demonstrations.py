@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from explorer import benchmarks
+from explorer.figures import theme
 from explorer.glassbox import starters
 from explorer.results.store import Store
 from explorer.settings import Settings
@@ -32,6 +33,8 @@ def draw_demonstrations(model: str) -> None:
         alt="Share of items that the model completes exactly or nearly, by how often they occur in the corpus",
         response="Exact or near-exact",
         first="Demonstrations",
+        colors=theme.in_order(len(by_k)),
+        of_models=False,
     )
 
 

@@ -19,28 +19,24 @@ def dose_curves(
     response: str,
     chance: float | None = None,
     is_share: bool = False,
-    colors: Sequence[str] = theme.PALETTE,
+    colors: Sequence[str] = (),
     of_models: bool = True,
 ) -> go.Figure:
     """`lines` are names with their responses in order of dose; `response` names the vertical axis, in percent of a
     share; `colors` are the lines', of models where each is one's.
 
-    A color is one model's everywhere: what is no model is gray, told apart by dashes and marks.
+    A color is one model's everywhere: what is no model is told apart by marks, and is gray and dashed where it has no
+    order that gives it a color.
     """
     doses = sorted({response.dose for _, responses in lines for response in responses})
     places = {dose: place for place, dose in enumerate(doses)}
     form = ".1%" if is_share else ".3f"
     traces = []
     for number, (name, responses) in enumerate(lines):
-        color = colors[number % len(colors)] if of_models else theme.GRAY
-        dash, symbol = (
-            ("solid", "circle")
-            if of_models
-            else (
-                theme.DASHES[number % len(theme.DASHES)],
-                MARKS[number % len(MARKS)],
-            )
-        )
+        chosen = colors or (theme.PALETTE if of_models else (theme.GRAY,))
+        color = chosen[number % len(chosen)]
+        dash = "solid" if colors or of_models else theme.DASHES[number % len(theme.DASHES)]
+        symbol = "circle" if of_models else MARKS[number % len(MARKS)]
         # Beside each other, so that no interval hides another.
         shift = 0.09 * (number - (len(lines) - 1) / 2)
         traces.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from explorer.figures import theme
 from explorer.results.store import Store
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
@@ -27,6 +28,8 @@ def draw_popularity(model: str) -> None:
         response="Planted option has the higher score",
         chance=0.5,
         first="Length",
+        colors=theme.in_order(len(by_length)),
+        of_models=False,
     )
     show.note("n is in tokens of the index, of which a made-up word has three to four. Equal scores count half.")
 

@@ -72,8 +72,9 @@ def gram_pyramid(tokens: Sequence[str], grams: Sequence[Gram], picked: tuple[int
         cells, _scale(most), height=FOOT + 40 + ROW * longest, barmode="overlay", dragmode=False,
     )  # fmt: skip
     figure.update_xaxes(
-        domain=[0, 0.94], tickmode="array", tickvals=list(range(len(tokens))), ticktext=[_label(token) for token in tokens],
-        tickangle=-60 if len(tokens) > 12 else 0, showgrid=False, zeroline=False,
+        domain=[0, 0.94], tickmode="array", tickvals=list(range(len(tokens))),
+        ticktext=[_label(token) for token in tokens], tickangle=-60 if len(tokens) > 12 else 0,
+        showgrid=False, zeroline=False,
         range=[-0.6, max(len(tokens), 6) - 0.4], fixedrange=True,
         tickfont={"size": 13 if len(tokens) <= WRITTEN else 11},
     )  # fmt: skip

@@ -22,7 +22,6 @@ from explorer.ui.trajectories import findings, naming
 from explorer.ui.trajectories.figure_lines import DrawnLine, trajectory
 from explorer.ui.trajectories.judged import doses, pick
 
-COLORS = (theme.ORANGE, theme.VERMILION, theme.PURPLE, theme.BLUE)  # from the least popular to the most
 PAGE, ONE = "Trajectories", "One instance"
 
 
@@ -118,15 +117,15 @@ def _figure(shares: pd.DataFrame, line: Line) -> Any:
     traces = []
     groups = list(dict.fromkeys(shares["group"]))
     above = [group for group in groups if group != "never in the corpus"]
+    colors = dict(zip(above, theme.in_order(len(above)), strict=True))
     for group in groups:
         rows = shares[shares["group"] == group]
         n = int(rows["n"].iloc[0])
         ends = [wilson(share * n, n, 0.95) for share in rows["share"]]
-        color = theme.GRAY if group not in above else _color(above.index(group), len(above))
         traces.append(
             DrawnLine(
                 f"{group} ({n:,})",
-                color,
+                colors.get(group, theme.GRAY),
                 [stop.x for stop in line.stops],
                 rows["share"].tolist(),
                 [low for low, _ in ends],
@@ -140,10 +139,6 @@ def _figure(shares: pd.DataFrame, line: Line) -> Any:
         )
     axis = findings.axis_of(judged.along_of(line), line.stops)
     return trajectory(traces, axis, response="Learned by then", unit="share")
-
-
-def _color(place: int, many: int) -> str:
-    return COLORS[-1] if many == 1 else COLORS[round(place * (len(COLORS) - 1) / (many - 1))]
 
 
 def _share_in_words(title: str, learned: Learned, line: Line) -> str:
