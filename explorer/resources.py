@@ -135,6 +135,14 @@ class Resources:
             self._process.load(source, self.settings, dtype)
             threading.Thread(target=_hash, args=(source.path, self.settings), name="hash", daemon=True).start()
 
+    def use_process(self, process: ModelProcess, name: str, dtype: str = "auto") -> None:
+        """Has the model of this name be the one of a process that is there already, told what to load."""
+        self._process, self._process_for = process, (name, dtype, "auto")
+
+    def process_of(self, name: str, dtype: str = "auto") -> ModelProcess | None:
+        """The process that has this causal model, once texts can be encoded; none where it has none of its own."""
+        return self._told_process((name, dtype, "auto"))
+
     @property
     def has_process(self) -> bool:
         """Whether the model is in a process of its own."""

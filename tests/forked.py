@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -101,3 +102,16 @@ def _run(main: Callable[..., Any], given: tuple[Any, ...], env: dict[str, str], 
 def serve(module: str, connection: Connection) -> None:
     """What `python -m MODULE` does with this connection."""
     importlib.import_module(module).main(connection.fileno())
+
+
+def forked_child(command: list[str], *, pass_fds: list[int], env: dict[str, str], **named: object) -> Forked:
+    """The process of `command`, which runs a module with the number of a socket, forked."""
+    (number,) = pass_fds
+    _, _, module, told = command
+    assert told == str(number)
+    with Connection(os.dup(number)) as theirs:  # sent along, it arrives under another number
+        return Forked(serve, module, theirs, env=env)
+
+
+# In place of `subprocess` where `explorer.scoring.child` starts a process.
+FORKED = types.SimpleNamespace(Popen=forked_child, DEVNULL=None, TimeoutExpired=subprocess.TimeoutExpired)

@@ -9,7 +9,8 @@ nothing that is marked, as without the threads. Three parts are held: a part wai
 before is. An error in one step ends the run after the parts before it are stored.
 
 Where the model is in a process of its own, parts are prepared further ahead, up to some seconds' worth: while it loads,
-and then so that the next rows lie ready there when it is done with the last.
+and then so that the next rows lie ready there when it is done with the last. Several processes may each do this with
+parts of their own (part_processes.py).
 """
 
 from __future__ import annotations
@@ -57,7 +58,15 @@ class _Prepared:
     seconds: float
 
 
-class _Ranges:
+class Ranges(Protocol):
+    """The parts to make, in turn; `size` is how many instances the next is best made of. One thread asks at a time."""
+
+    size: int
+
+    def __iter__(self) -> Iterator[tuple[int, int]]: ...
+
+
+class _RangesLeft:
     """The parts to make, each cut when it is asked for, so that its size follows from how long earlier ones took.
 
     Asked by one thread at a time.
@@ -78,13 +87,18 @@ class _Ranges:
 # Storing lags one part behind scoring. Before part n is handed to the storing thread, part n-1 must be stored: its
 # error is raised here, before anything is written after it, and at most one scored part waits in memory. The size of
 # the next part is set after each score, so that a part takes about as long on a laptop as on a card.
-def make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: Callable[[], str]) -> None:
-    """Makes and stores every part that the folder lacks.
+def make_parts(
+    folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: Callable[[], str],
+    ranges: Ranges | None = None, ahead: int = AHEAD,
+) -> None:  # fmt: skip
+    """Makes and stores the parts of `ranges`, or every part that the folder lacks.
 
-    `stamp` gives the hash of the environment, which is known once the model is loaded.
+    `stamp` gives the hash of the environment, which is known once the model is loaded. At most `ahead` parts are
+    prepared ahead for a model in a process of its own.
     """
+    ranges = ranges or _RangesLeft(folder.unfinished(len(work.instances)), work.recipe.first_part)
     with _short_turns():
-        _make_parts(folder, work, stages, meter, stamp)
+        _make_parts(folder, work, stages, meter, stamp, ranges, ahead if work.resources.has_process else 1)
 
 
 # A forward pass is a thousand calls into PyTorch, each of which lets go of the interpreter and asks for it back. A
@@ -105,9 +119,10 @@ def _short_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: Callable[[], str]) -> None:
-    ranges = _Ranges(folder.unfinished(len(work.instances)), work.recipe.first_part)
-    coming, storing = _Coming(ranges, work, stages, AHEAD if work.resources.has_process else 1), None
+def _make_parts(
+    folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: Callable[[], str], ranges: Ranges, ahead: int
+) -> None:
+    coming, storing = _Coming(ranges, work, stages, ahead), None
     try:
         # With nothing to overlap, the first part is prepared here, where its progress can be told.
         current = coming.here(meter)
@@ -146,7 +161,7 @@ def _begin_storing(
 class _Coming:
     """The parts after the one in hand, prepared in their order, one at a time, at most `ahead` of them held."""
 
-    def __init__(self, ranges: _Ranges, work: Work, stages: Stages, ahead: int) -> None:
+    def __init__(self, ranges: Ranges, work: Work, stages: Stages, ahead: int) -> None:
         self._ranges = ranges
         self._cut = iter(ranges)
         self._work = work

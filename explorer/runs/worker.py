@@ -19,7 +19,7 @@ from filelock import Timeout
 
 from explorer import admission, stopping
 from explorer.errors import ExplorerError, RunError
-from explorer.runs import environment, imported, part, pipeline
+from explorer.runs import environment, imported, part, part_processes, pipeline
 from explorer.runs import place as places
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
@@ -210,10 +210,15 @@ def _always(text: str) -> Callable[[], str]:
 
 def _make_parts(folder: RunFolder, work: part.Work, meter: Meter, stamp: Callable[[], str]) -> None:
     recipe = work.recipe
-    if recipe.stages is not None and recipe.stages.may_overlap(work.spec, work.resources):
-        pipeline.make_parts(folder, work, recipe.stages, meter, stamp)
-    else:
+    if recipe.stages is None or not recipe.stages.may_overlap(work.spec, work.resources):
         _one_by_one(folder, work, meter, stamp())
+        return
+    model = None if folder.is_confined else work.resources.process_of(work.spec.model, work.spec.dtype)
+    count = part_processes.count_for(meter.total - meter.done) if model else 0
+    if model and count:
+        part_processes.make_parts(folder, work, model, meter, stamp, count)
+    else:
+        pipeline.make_parts(folder, work, recipe.stages, meter, stamp)
 
 
 # Parts grow until one takes some ten seconds: the first is small, so that a fault shows at once; later ones are large

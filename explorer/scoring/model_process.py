@@ -236,14 +236,15 @@ class ModelProcess:
             answer(_failure(number, error))
 
     def introduce(self, answer: Callable[[Message], None]) -> None:
-        """Tells another process, once each is known, how texts are read and what was loaded."""
+        """Tells another process how texts are read, and what was loaded once it is."""
 
         def tell(kind: str, outcome: Future[Any]) -> None:
             error = outcome.exception()
             with contextlib.suppress(OSError):
                 answer((kind, outcome.result()) if error is None else _failure(0, error))
 
-        self._reading.add_done_callback(partial(tell, "reading"))
+        assert self._reading.done(), "wait_for_tokenizer comes first"
+        tell("reading", self._reading)
         self._loaded.add_done_callback(partial(tell, "loaded"))
 
     def logprobs(

@@ -90,6 +90,7 @@ class Study:
     run_part  rows of one part: given the spec, the resources, the part's instances and a progress callback
     summarize rows of `findings` from the finished run folder
     stages    what `run_part` does, step by step, for studies whose parts may overlap
+    ahead     makes what `summarize` needs and no score changes, kept by the resources, while parts are still made
     languages which languages its texts may be in (ISO 639 codes); () = any
     english_settings  settings that, where they are not empty, take English texts only
     plan      what these instances will ask of an endpoint at most, told without asking it; None where it is not known
@@ -106,6 +107,7 @@ class Study:
     select: Callable[[RunSpec, Resources], Sequence[Instance]]
     plan: Callable[[RunSpec, Resources, Sequence[Instance]], Sequence[Planned]] | None = None
     stages: Stages | None = None
+    ahead: Callable[[RunSpec, Resources], object] | None = None
     needs_model: bool = True
     only_scores: bool = False  # asks its model for scores alone, so that this may be in a process of its own
     languages: tuple[str, ...] = ()

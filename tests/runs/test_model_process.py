@@ -11,9 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-import types
 import weakref
-from multiprocessing.connection import Connection
 
 import numpy as np
 import pandas as pd
@@ -32,7 +30,7 @@ from explorer.scoring import child, hf, model_process, model_process_child
 from explorer.scoring.engine import tree
 from explorer.scoring.score import ModelScorer, score
 from explorer.studies.study import Stages, Study
-from tests.forked import Forked, serve
+from tests.forked import FORKED
 
 pytestmark = pytest.mark.slow  # each loads a model in another process
 
@@ -54,17 +52,7 @@ FROM_NOTHING = {  # the process of all others is forked where imports are done
 def a_gpu_would_be_here(monkeypatch, request):
     monkeypatch.setattr(model_process, "pays", lambda: True)
     if request.node.name not in FROM_NOTHING:
-        quick = types.SimpleNamespace(Popen=forked_child, DEVNULL=None, TimeoutExpired=subprocess.TimeoutExpired)
-        monkeypatch.setattr(child, "subprocess", quick)
-
-
-def forked_child(command: list[str], *, pass_fds: list[int], env: dict[str, str], **named: object) -> Forked:
-    """The process of `command`, which runs a module with the number of a socket, forked."""
-    (number,) = pass_fds
-    _, _, module, told = command
-    assert told == str(number)
-    with Connection(os.dup(number)) as theirs:  # sent along, it arrives under another number
-        return Forked(serve, module, theirs, env=env)
+        monkeypatch.setattr(child, "subprocess", FORKED)
 
 
 class _Unreadable:

@@ -18,6 +18,7 @@ from explorer.stats.estimate import Estimate
 from explorer.stats.mantel import mantel
 from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
 from explorer.stats.point_biserial import point_biserial
+from explorer.studies import selection
 from explorer.studies.priming import declared
 from explorer.studies.priming.run_settings import context_source_of
 from explorer.studies.selection import splits_of
@@ -47,15 +48,13 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.
         rows += _cells(PRIMED[name], suites, matrix, judged)
     if spec.settings["overlap"]:
         source = context_source_of(spec, resources)
-        sample = sample_sentences(source, suites, int(spec.settings["overlap"]), spec.seed)
         foreign = _why_not_english(spec, resources)
         for kind, finding in KINDS.items():
             if foreign and kind in TAGGED:
                 nothing = np.full((len(suites), len(suites)), math.nan)
                 rows += _cells(finding, suites, nothing, np.zeros_like(nothing), foreign)
                 continue
-            labels = label(kind, [text for texts in sample.values() for text in texts], source, resources)
-            overlaps = overlap(labels, sample, spec.seed)
+            overlaps = _overlaps(kind, spec, resources, source, suites)
             shared = matrices[finding.name] = np.array(overlaps.values)
             rows += _cells(finding, suites, shared, np.full(shared.shape, overlaps.pairs))
         rows += _judgments(spec, resources, folder, table, source, foreign)
@@ -63,6 +62,28 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.
         for second, of_judgments in primed.items():
             rows.append(_agreement(f"{first} and {second}", of_texts, of_judgments, spec.seed))
     return rows
+
+
+def make_ahead(spec: RunSpec, resources: Resources) -> None:
+    """The overlap matrices, which follow from the benchmark alone, before there is a judgment."""
+    if spec.settings["overlap"]:
+        chosen = selection.select(spec, resources)
+        source = context_source_of(spec, resources)
+        for kind in KINDS:
+            if not (kind in TAGGED and _why_not_english(spec, resources)):
+                _overlaps(kind, spec, resources, source, sorted({item.group for item in chosen}))
+
+
+def _overlaps(
+    kind: str, spec: RunSpec, resources: Resources, source: ContextSource, suites: Sequence[str]
+) -> OverlapMatrix:
+    def make() -> OverlapMatrix:
+        sample = sample_sentences(source, suites, int(spec.settings["overlap"]), spec.seed)
+        labels = label(kind, [text for texts in sample.values() for text in texts], source, resources)
+        return overlap(labels, sample, spec.seed)
+
+    kept: OverlapMatrix = resources.once(("overlaps", kind, repr(spec), tuple(suites)), make)
+    return kept
 
 
 def _why_not_english(spec: RunSpec, resources: Resources) -> str:

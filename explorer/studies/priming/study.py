@@ -22,7 +22,7 @@ from explorer.scoring.policy import OF_KINDS, ScoringPolicy
 from explorer.scoring.score import Batch, ModelScorer
 from explorer.studies import QUESTIONS, chat, selection
 from explorer.studies.priming import context as priming_context
-from explorer.studies.priming import edits, findings, requests
+from explorer.studies.priming import edits, findings, matrices, requests
 from explorer.studies.priming.context import ContextSource
 from explorer.studies.priming.requests import BASELINE, Step
 from explorer.studies.priming.run_settings import context_source_of, policy_of
@@ -287,6 +287,7 @@ STUDY = Study(
     select=select,
     run_part=run_part,
     stages=STAGES,
+    ahead=matrices.make_ahead,
     only_scores=True,
     summarize=findings.summarize,
     first_part=4,

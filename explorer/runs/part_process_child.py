@@ -1,0 +1,150 @@
+"""A process that makes parts of a run for another, which has the model and hands out instances (part_processes.py).
+
+    argv: the number of an open socket
+    in:   ("job", PartJob)    once, first
+          ("reading", Reading), ("loaded", Facts), ("stamp", hash, Source)    as soon as each is known
+          ("range", (first, last) or None)    answers a ("next", size)
+          ("rows", number, pickled scores, record), ("failed", number, kind, text)    answer a ("score", ...)
+    out:  ("next", size)    how many instances it would like; ("score", number, pickled rows, options)
+          ("done", instances)    for each part; at last ("end",), or ("failed", kind, text)
+
+It ends when the other end of the socket is closed, however the process there ended.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from explorer.resources import Resources
+from explorer.runs import part, pipeline
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder
+from explorer.runs.part_processes import PartJob
+from explorer.runs.worker import settle_memory
+from explorer.scoring.child import Message, describe_failure
+from explorer.scoring.model_process import ModelProcess
+from explorer.studies import study as find_study
+
+AHEAD = 2  # parts prepared ahead: more would be kept from a process that has none left to make
+
+
+class Asking:
+    """The other process: what is said to it, and what it answers. It is the link of the model, too."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.pid = os.getpid()
+        self.model = ModelProcess(self)
+        self.stamp: Future[str] = Future()
+        self.job: Future[PartJob] = Future()
+        self._ranges: Future[tuple[int, int] | None] = Future()
+        self._sending = threading.Lock()
+        threading.Thread(target=self._read, name="read", daemon=True).start()
+
+    def send(self, message: object) -> None:
+        """Says something."""
+        with self._sending:
+            self.connection.send(message)
+
+    def next_range(self, size: int) -> tuple[int, int] | None:
+        """The next instances to make a part of, about so many; none where there are no more. One thread asks."""
+        self._ranges = Future()
+        self.send(("next", size))
+        return self._ranges.result()
+
+    def how_it_ended(self) -> int | None:
+        """Nobody asks: this process ends with the other."""
+        return None
+
+    def kill(self) -> None:
+        """Nothing to end here."""
+
+    def close(self) -> None:
+        """Nothing to end here: the other process keeps the model for others."""
+
+    def _read(self) -> None:
+        try:
+            while True:
+                self._take(self.connection.recv())
+        except (EOFError, OSError):
+            os._exit(0)  # nobody is left who could want anything
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+
+    def _take(self, message: Message) -> None:
+        kind, *rest = message
+        if kind == "job":
+            self.job.set_result(rest[0])
+        elif kind == "stamp":
+            self.model.identify(rest[1])
+            self.stamp.set_result(rest[0])
+        elif kind == "range":
+            self._ranges.set_result(rest[0])
+        else:
+            self.model.take(message)
+
+
+class Ranges:
+    """The parts that the other process hands out; `size` is what this one would like."""
+
+    def __init__(self, asking: Asking, size: int) -> None:
+        self.size = size
+        self._asking = asking
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        while (wanted := self._asking.next_range(self.size)) is not None:
+            yield wanted
+
+
+class TellingMeter:
+    """Says how many instances are done."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    def within(self, size: int) -> Callable[[int, int], None]:
+        """Nothing is told of a part before it is done."""
+        return lambda done, of: None
+
+    def add(self, size: int) -> None:
+        """That many instances more are done."""
+        self._asking.send(("done", size))
+
+
+def main(socket: int) -> None:
+    """Makes parts until none is left."""
+    asking = Asking(Connection(socket))
+    try:
+        _make_parts(asking)
+    except Exception as error:
+        asking.send(("failed", *describe_failure(error)))
+    else:
+        asking.send(("end",))
+    threading.Event().wait()  # until the other process ends this one
+
+
+def _make_parts(asking: Asking) -> None:
+    job = asking.job.result()
+    spec, folder = specs.from_json(job.spec), RunFolder(Path(job.folder))
+    resources = Resources(job.settings)
+    asking.model.name, asking.model.source = job.source.name, job.source
+    resources.use_process(asking.model, spec.model, spec.dtype)
+    work = part.prepare(spec, resources)
+    stages = find_study(spec.study).stages
+    assert stages is not None, "only studies whose parts may overlap are made by several processes"
+    settle_memory()
+    ranges = Ranges(asking, work.recipe.first_part)
+    pipeline.make_parts(folder, work, stages, TellingMeter(asking), asking.stamp.result, ranges, AHEAD)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

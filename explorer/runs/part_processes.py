@@ -1,0 +1,160 @@
+"""The parts of a run made by several processes, while one process has the model that scores for all of them.
+
+    this process     hands out instances, passes rows and scores on, counts what is done, concludes
+    part process 1   prepare | wait for scores | make rows, write      part after part, by runs/pipeline.py
+    part process 2   ...
+    model's process  forward passes, in the order in which rows come
+
+Where contexts are drawn or many short texts are encoded, one interpreter makes rows more slowly than a GPU scores
+them: it waited for half of a priming run (bench/RESULTS.md). A part process writes and marks its parts itself, as a
+node of a cluster does, so that what is there after a kill is whole parts and no others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from explorer import stopping
+from explorer.errors import ExplorerError, RunError
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder
+from explorer.runs.pipeline import Meter
+from explorer.scoring.child import Child, Message
+from explorer.scoring.model_process import ModelProcess, remake
+
+if TYPE_CHECKING:
+    from explorer.runs.part import Work
+    from explorer.scoring.hf_source import Source
+    from explorer.settings import Settings
+
+MODULE = "explorer.runs.part_process_child"
+MOST = 6
+# Of the processors of a machine the model's process has one, which it must never wait for, this one another.
+EACH_TAKES = 2
+FEW = 200  # instances: fewer are made in this process before another one has begun
+SHARE = 2  # a part holds at most the nth of what is left for each process, so that all of them end at about one time
+
+
+@dataclass(frozen=True, slots=True)
+class PartJob:
+    """What a part process is told first."""
+
+    spec: str  # as JSON
+    folder: str
+    settings: Settings
+    source: Source  # of the model
+
+
+def count_for(instances: int) -> int:
+    """How many processes make the parts of a run of so many instances; 0: this one does it alone."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = min(MOST, (cores - EACH_TAKES) // EACH_TAKES)
+    return count if count > 1 and instances >= FEW else 0
+
+
+def make_parts(
+    folder: RunFolder, work: Work, model: ModelProcess, meter: Meter, stamp: Callable[[], str], count: int
+) -> None:
+    """Makes and stores every part that the folder lacks, by so many processes.
+
+    `stamp` gives the hash of the environment, which is known once the model is loaded. A process that fails ends the
+    run; what others have finished is kept.
+    """
+    ranges = Ranges(folder.unfinished(len(work.instances)), count, work.recipe.first_part)
+    news: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    assert model.source is not None, "the model is known before its parts are made"
+    job = PartJob(specs.to_json(work.spec), str(folder.path), work.resources.settings, model.source)
+    with contextlib.ExitStack() as running:
+        processes = [running.enter_context(_begun(job, model, ranges, news)) for _ in range(count)]
+        made_with = stamp()
+        running.callback(_begin_ahead(work).leave)
+        for process in processes:
+            with contextlib.suppress(OSError):  # its end is told below
+                process.send(("stamp", made_with, model.source))
+        left = count
+        while left:
+            kind, *rest = _next(news)
+            if kind == "done":
+                meter.add(rest[0])
+            elif kind == "end":
+                left -= 1
+            elif kind == "failed":
+                raise remake(*rest)
+            else:
+                raise RunError(
+                    "A process that made parts of the run ended by itself. What was finished is kept: what it said "
+                    "last stands in the run's log; resume goes on."
+                )
+
+
+class Ranges:
+    """The instances that no part covers, handed out to who asks next; safe to call from several threads."""
+
+    def __init__(self, unfinished: list[tuple[int, int]], processes: int, least: int) -> None:
+        self._left = list(unfinished)
+        self._processes = processes
+        self._least = least
+        self._guard = threading.Lock()
+
+    def cut(self, size: int) -> tuple[int, int] | None:
+        """The next part, of at most `size` instances; none where nothing is left."""
+        with self._guard:
+            if not self._left:
+                return None
+            remaining = sum(last - first + 1 for first, last in self._left)
+            fair = max(self._least, remaining // (SHARE * self._processes))
+            first, last = self._left.pop(0)
+            end = min(last, first + max(1, min(size, fair)) - 1)
+            if end < last:
+                self._left.insert(0, (end + 1, last))
+            return first, end
+
+
+@contextlib.contextmanager
+def _begun(job: PartJob, model: ModelProcess, ranges: Ranges, news: queue.SimpleQueue[Message]) -> Iterator[Child]:
+    """A part process at work; it is ended in the end, whatever it does."""
+    ready = threading.Event()
+
+    def take(message: Message) -> None:
+        ready.wait()
+        kind, *rest = message
+        if kind == "score":
+            model.serve(message, process.send)
+        elif kind == "next":
+            process.send(("range", ranges.cut(rest[0])))
+        else:
+            news.put(message)
+
+    process = Child(MODULE, take, lambda unforeseen: news.put(("gone", unforeseen)))
+    ready.set()
+    try:
+        process.send(("job", job))
+        model.introduce(process.send)
+        yield process
+    finally:
+        process.kill()
+
+
+def _begin_ahead(work: Work) -> stopping.Begun[None]:
+    """What the conclusions need and no score changes, made meanwhile: this process has little else to do."""
+
+    def make() -> None:
+        if work.recipe.ahead:
+            # What is wrong is said when it is needed.
+            with contextlib.suppress(ExplorerError, OSError, ImportError):
+                work.recipe.ahead(work.spec, work.resources)
+
+    return stopping.Begun(make, "ahead")
+
+
+def _next(news: queue.SimpleQueue[Message]) -> Message:
+    while True:
+        stopping.look()
+        with contextlib.suppress(queue.Empty):
+            return news.get(timeout=stopping.SLICE)

@@ -1,0 +1,164 @@
+"""Parts of a run made by several processes for one model: the same rows, plain errors, and no process left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import types
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
+
+import pandas as pd
+import pytest
+
+from explorer.resources import Resources
+from explorer.runs import part_processes, worker
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder
+from explorer.runs.request import make_spec
+from explorer.scoring import child as child_module
+from explorer.scoring import model_process
+from explorer.scoring.child import Child
+from tests.forked import FORKED
+
+SETTINGS = {
+    "accuracy": {"per_group": 8},
+    "priming": {"per_group": 1, "lengths": (0, 40), "unrelated": "starter", "overlap": 0},
+}
+LIMITS = {"accuracy": None, "priming": 12}
+
+
+FROM_NOTHING = "test_several_processes_make_the_rows_of_one[accuracy]"  # others are forked where imports are done
+
+
+@pytest.fixture
+def two_processes(monkeypatch, request):
+    if request.node.name != FROM_NOTHING:
+        monkeypatch.setattr(child_module, "subprocess", FORKED)
+    monkeypatch.setattr(model_process, "pays", lambda: True)
+    monkeypatch.setattr(part_processes, "count_for", lambda instances: 2)
+
+
+def run(settings, study: str, model: str) -> RunFolder:
+    resources = Resources(settings)
+    spec = make_spec(
+        resources, study=study, model=model, benchmark="starter_pairs", dtype="float32", settings=SETTINGS[study],
+        limit=LIMITS[study],
+    )  # fmt: skip
+    folder = RunFolder.create(settings.runs, spec)
+    worker.work(folder, resources, lambda text: None, wait=False)
+    return folder
+
+
+class _Counted(Child):
+    """A part process, noted."""
+
+    begun: ClassVar[list[Child]] = []
+
+    def __init__(self, *given) -> None:
+        super().__init__(*given)
+        self.begun.append(self)
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    _Counted.begun = []
+    monkeypatch.setattr(part_processes, "Child", _Counted)
+    return _Counted.begun
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", SETTINGS)
+def test_several_processes_make_the_rows_of_one(
+    settings, tiny_gpt2, two_processes, monkeypatch, tmp_path, begun, study
+):
+    several = run(settings, study, str(tiny_gpt2))
+    assert several.progress().status == "complete", several.progress().message
+    assert len(begun) == 2 and all(child.how_it_ended() is not None for child in begun)
+    rows = {table: several.read(table) for table in ("scores", "measures", "instances")}
+    (settings.runs / several.run_id).rename(tmp_path / "several")
+    monkeypatch.setattr(model_process, "pays", lambda: False)
+    alone = run(settings, study, str(tiny_gpt2))
+    assert alone.run_id == several.run_id and len(rows["scores"])
+    for table, frame in rows.items():
+        pd.testing.assert_frame_equal(frame, alone.read(table), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_ends_the_run_in_one_sentence_and_resume_makes_it_whole(
+    settings, tiny_gpt2, two_processes, monkeypatch, begun
+):
+    plain = part_processes.Ranges.cut
+    cuts = []
+
+    def kill_at_the_third_part(self, size):
+        cuts.append(size)
+        if len(cuts) == 3:
+            os.kill(begun[0].pid, signal.SIGKILL)
+        return plain(self, size)
+
+    monkeypatch.setattr(part_processes.Ranges, "cut", kill_at_the_third_part)
+    folder = run(settings, "accuracy", str(tiny_gpt2))
+    assert folder.progress().status == "failed" and "ended by itself" in folder.progress().message
+    assert not folder.damaged() and all(child.how_it_ended() is not None for child in begun)
+    monkeypatch.setattr(part_processes.Ranges, "cut", plain)
+    folder = run(settings, "accuracy", str(tiny_gpt2))
+    assert folder.progress().status == "complete"
+    assert folder.read("instances")["instance_id"].is_unique and folder.unfinished(folder.progress().total) == []
+
+
+@pytest.mark.slow
+def test_what_is_wrong_in_a_part_process_is_said_as_it_would_be_here(settings, tiny_gpt2, two_processes, monkeypatch):
+    resources = Resources(settings)
+    spec = make_spec(resources, study="accuracy", model=str(tiny_gpt2), benchmark="starter_pairs", dtype="float32")
+    told = specs.to_json(spec).replace(spec.data_hash, "0" * len(spec.data_hash))
+    monkeypatch.setattr(part_processes, "specs", types.SimpleNamespace(to_json=lambda spec: told))
+    folder = RunFolder.create(settings.runs, spec)
+    worker.work(folder, resources, lambda text: None, wait=False)
+    assert (
+        folder.progress().status == "failed" and "The data of starter_pairs have the hash" in folder.progress().message
+    )
+
+
+@pytest.mark.slow
+def test_a_cancelled_run_leaves_no_process_and_whole_parts_alone(
+    settings, tiny_gpt2, two_processes, monkeypatch, begun
+):
+    plain = part_processes.Ranges.cut
+
+    def cancel(self, size):
+        for folder in settings.runs.iterdir():
+            RunFolder(folder).ask_to_cancel()
+        return plain(self, size)
+
+    monkeypatch.setattr(part_processes.Ranges, "cut", cancel)
+    folder = run(settings, "accuracy", str(tiny_gpt2))
+    assert folder.progress().status == "cancelled" and not folder.damaged()
+    assert all(child.how_it_ended() is not None for child in begun)
+
+
+def test_ranges_are_handed_out_once_each_smaller_towards_the_end():
+    ranges = part_processes.Ranges([(0, 99), (150, 1149)], processes=3, least=8)
+    guard, handed_out = threading.Lock(), []
+
+    def take(seed: int) -> None:
+        draw = random.Random(seed)
+        while (wanted := ranges.cut(draw.choice([5, 50, 4096]))) is not None:
+            with guard:
+                handed_out.append(wanted)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(take, range(3)))
+    spans = sorted(handed_out)
+    assert [place for first, last in spans for place in range(first, last + 1)] == [*range(100), *range(150, 1150)]
+    assert max(last - first + 1 for first, last in spans) <= 1100 // (part_processes.SHARE * 3)
+
+
+@pytest.mark.parametrize(
+    ("cores", "instances", "count"), [(2, 9999, 0), (4, 9999, 0), (8, 9999, 3), (64, 9999, 6), (64, 20, 0)]
+)
+def test_so_many_processes_as_a_machine_and_a_run_are_worth(monkeypatch, cores, instances, count):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
+    assert part_processes.count_for(instances) == count
