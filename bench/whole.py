@@ -25,6 +25,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -227,14 +228,15 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
             object.__setattr__(owner, attribute, timed)
 
     if args.rows:
-        begin = ModelProcess.begin
+        ask = ModelProcess._ask  # all rows go through it, also those of processes that make parts
 
-        def kept(self: ModelProcess, rows: Any, **named: Any) -> Any:
-            with args.rows.open("ab") as out:
-                pickle.dump((rows, named), out)
-            return begin(self, rows, **named)
+        def kept(self: ModelProcess, rows: bytes, options: Any) -> Any:
+            with guard, args.rows.open("ab") as out:
+                pickle.dump((pickle.loads(rows), dict(options)), out)
+            return ask(self, rows, options)
 
-        ModelProcess.begin = kept
+        guard = threading.Lock()
+        ModelProcess._ask = kept  # type: ignore[method-assign]
     clocked("instances", Resources, "instances")
     clocked("begin process", Resources, "begin_process")
     clocked("tokenizer", ModelProcess, "wait_for_tokenizer")
