@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from explorer.scoring.hf_source import Source
     from explorer.settings import Settings
 
-MODULE = "explorer.runs.part_process_child"
+MODULE = "explorer.cluster.part_process"
 MOST = 6
 # Of the processors of a machine the model's process has one, which it must never wait for, this one another.
 EACH_TAKES = 2
