@@ -1,4 +1,4 @@
-"""A process that makes parts of a run for another, which has the model and hands out instances (runs/part_processes.py).
+"""A process that makes parts of a run for another, which has the model and hands them out (runs/part_processes.py).
 
     argv: the number of an open socket
     in:   ("job", PartJob)    once, first
