@@ -11,7 +11,8 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,23 @@ class SetAside:
             gc.freeze()
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A test ends when what its page reads ahead is read: else that would be done in the next one's place and name."""
+    try:
+        return (yield)
+    finally:
+        wait_for_reading_ahead()
+
+
+def wait_for_reading_ahead() -> None:
+    """Returns when no page reads the next instance."""
+    for thread in threading.enumerate():
+        if thread.name == "reading ahead":
+            thread.join(60)
+            assert not thread.is_alive()
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
     outcome = yield
@@ -145,12 +163,15 @@ def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session", autouse=True)
 def quick_app_tests() -> Iterator[None]:
     """What an AppTest does beside the page: it reads what all installed packages say of themselves, a third of a
-    second, and looks a thousand times a second whether the script has ended. Here it reads once, and waits."""
+    second, and looks a thousand times a second whether the script has ended. Here it reads once, and waits; and the
+    next instance is read as soon as this one is drawn."""
     if "streamlit.testing.v1" not in sys.modules:
         yield
         return
     from streamlit.components.v2 import manifest_scanner
     from streamlit.testing.v1 import local_script_runner
+
+    from explorer.ui.cockpit import reading_ahead
 
     look = local_script_runner.require_widgets_deltas
 
@@ -164,6 +185,7 @@ def quick_app_tests() -> Iterator[None]:
             manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
         )
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        patch.setattr(reading_ahead, "PAUSE", 0.0)
         yield
 
 

@@ -41,14 +41,13 @@ from explorer.ui.instance.ngram_rating import Rated, Source
 from explorer.ui.layout import Chosen
 from explorer.ui.strip.strip import Act, Block, Cell, History, Strip, draw_strip
 from explorer.ui.token_view import Unit
-from explorer.variants import by_hand, fields
+from explorer.variants import by_hand
 from explorer.variants.perturb import PerturbedInstance
 from explorer.variants.tools import WITHOUT_ENCODER
 
 KEY = "cockpit:strip"
 NO_WORDNET = "WordNet, which knows senses and synonyms, is not on this machine yet."
 MOST_WAITING = 4  # texts that are shown until they are scored
-MOST_READ = 20_000  # characters; telling senses apart takes longer than a page may
 POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
 
 
@@ -149,10 +148,8 @@ def _apply(item: Instance, *, with_words: bool) -> ShownInstance:
 
 
 def _read(base: Instance) -> tuple[Words | None, str]:
-    if refused := words.refused(base):  # before the tagger and WordNet are loaded, or asked for
-        return None, refused
-    if (size := sum(map(len, fields.field_texts(base).values()))) > MOST_READ:
-        return None, f"Words to swap are shown for texts of up to {MOST_READ:,} characters, and these have {size:,}."
+    if why := words.why_unread(base):  # before the tagger and WordNet are loaded, or asked for
+        return None, why
     # A wish to fetch it counts once: where that fails, it is not tried again at every click.
     wanted = st.session_state.pop("lab:fetch", False)
     if not words.has_wordnet() and not wanted:

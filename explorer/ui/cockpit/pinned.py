@@ -13,8 +13,7 @@ from explorer import benchmarks, display, prompts
 from explorer.records import Instance
 from explorer.ui import instance_list, links, live, resources, show, texts, token_view
 from explorer.ui import scored_options as answers
-from explorer.ui.cockpit import edits, state, words
-from explorer.ui.cockpit.scores import MOST_UNASKED
+from explorer.ui.cockpit import edits, scores, state, words
 from explorer.ui.instance import answer, ngram_rating
 from explorer.ui.instance import view as instance_view
 from explorer.ui.instance.answer import Answer
@@ -102,8 +101,7 @@ def _answer_of_version(
     stored = answer.stored(run_id, item) if run_id and words.same_text(item, shown) else None
     if stored and instance_view.has_tokens(stored):
         return stored
-    is_short = sum(map(len, prompts.option_texts(shown))) <= MOST_UNASKED
-    if not is_short or not live.answers_at_once(model):
+    if not scores.is_short(shown) or not live.answers_at_once(model):
         return stored
     return live.attempt("pins", model, shown.id, lambda: answer.now(shown, model, scoring))
 

@@ -17,7 +17,7 @@ from explorer.records import Instance
 from explorer.results import queries
 from explorer.scoring import http
 from explorer.ui import layout, live, resources
-from explorer.ui.cockpit import gauges, sources, state, words
+from explorer.ui.cockpit import gauges, scores, sources, state, words
 from explorer.ui.instance import ngram_rating
 from explorer.ui.layout import Chosen
 
@@ -40,10 +40,11 @@ def _steps(
     if run_id:
         steps.append(lambda: resources.ask_store(queries.instance_scores, run_id, item.id))
         steps.append(lambda: resources.ask_store(queries.instance_measures, run_id, item.id))
-    if not http.is_endpoint(model) and live.is_loaded(model) and not _has_stored_tokens(run_id):
-        steps.append(lambda: live.judge(item, model, scoring))
+    if not http.is_endpoint(model) and not _has_stored_tokens(run_id) and scores.is_short(item):
+        # Asked when its turn comes: somebody else may have another model loaded by then.
+        steps.append(lambda: live.judge(item, model, scoring) if live.is_loaded(model) else None)
     if words.has_wordnet():
-        steps.append(lambda: None if words.refused(item) else words.read_words(item, veto))
+        steps.append(lambda: None if words.why_unread(item) else words.read_words(item, veto))
     with contextlib.suppress(ExplorerError, OSError):
         source = sources.pick_source(item, model)
         if source and not ngram_rating.is_remote(source.index):

@@ -80,6 +80,11 @@ def _answer_of_point(point: Point) -> Answer:
     return Answer(answers.of_scores(point.scores), point.judgment)
 
 
+def is_short(instance: Instance) -> bool:
+    """Whether a page may have an instance scored on its own account."""
+    return _volume(instance, ()) <= MOST_UNASKED
+
+
 def _volume(changed: Instance, sentences: Sequence[str]) -> int:
     """About how many characters are scored: every text, again after each sentence of its context."""
     texts = prompts.option_texts(changed)

@@ -22,6 +22,7 @@ from explorer.variants.swappable import WordView
 from explorer.variants.words import Reading
 
 SLOW = "Loading WordNet, the tagger and the sentence encoder; the first time, WordNet is fetched and unpacked"
+MOST_READ = 20_000  # characters; telling senses apart takes longer than a page may
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,13 @@ def refused(instance: Instance) -> str:
     spaCy and PyTorch: without WordNet nothing can be swapped anyway, so then nothing is guessed.
     """
     return language.why_refused(instance) if instance.language or has_wordnet() else ""
+
+
+def why_unread(instance: Instance) -> str:
+    """Why no page looks for the words of an instance that could be swapped, "" where one does."""
+    size = sum(map(len, fields.field_texts(instance).values()))
+    too_long = f"Words to swap are shown for texts of up to {MOST_READ:,} characters, and these have {size:,}."
+    return refused(instance) or (too_long if size > MOST_READ else "")
 
 
 def wordnet_is_known() -> bool:
