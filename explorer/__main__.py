@@ -21,7 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         # A console that cannot show a character, or a name that is no text, gets an escape instead of a fault.
         sys.stdout.reconfigure(errors="backslashreplace")
-    args = parser_for(arguments).parse_args(arguments)
+    try:
+        args = parser_for(arguments).parse_args(arguments)
+    except ModuleNotFoundError as error:
+        common.report(f"error: {not_installed(error)}")
+        return 1
     try:
         settings = common.read_settings(args)
         common.finish_interrupted_work(settings)
@@ -46,9 +50,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if args.debug:
             traceback.print_exc()
+        if isinstance(error, ModuleNotFoundError):
+            common.report(f"error: {not_installed(error)}")
+            return 1
         text = common.one_line(error)
         common.report(f"error: {type(error).__name__}: {text} (an unforeseen fault; --debug shows where)")
         return 1
+
+
+def not_installed(error: ModuleNotFoundError) -> str:
+    """What to do where a package is missing: most often it is another Python than the one that was installed for."""
+    return (
+        f"the package {error.name} is not installed for {sys.executable}. Start Lexiscope with the Python of its "
+        "environment (.venv/bin/python -m explorer ...), or install what it needs: pip install -r requirements.txt."
+    )
 
 
 def parser_for(arguments: Sequence[str]) -> argparse.ArgumentParser:

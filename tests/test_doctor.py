@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer import doctor
+from explorer.__main__ import main
 from explorer.results import store
 
 
@@ -46,3 +47,10 @@ def test_a_check_that_fails_is_a_finding_of_its_own(settings, monkeypatch):
 
     monkeypatch.setitem(doctor.CHECKS, "device", broken)
     assert by_name(settings)["device"] == doctor.Finding("device", "fault", "ValueError: no such thing")
+
+
+def test_a_long_message_is_printed_whole_in_a_terminal_too(settings, monkeypatch, capsys):
+    message = f"not on this machine: {', '.join(f'benchmark_{n}' for n in range(40))} (downloaded when asked for)."
+    monkeypatch.setitem(doctor.CHECKS, "benchmarks", lambda settings: ("note", message))
+    assert main(["doctor", "--cache", str(settings.cache)]) == 0
+    assert message in capsys.readouterr().out

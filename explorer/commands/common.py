@@ -87,9 +87,9 @@ def print_json(value: Any) -> None:
     print(json.dumps(without_nan(value), ensure_ascii=False, indent=2))
 
 
-def print_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """The rows as an aligned text table on standard output."""
-    cells = [[_format_cell(row.get(column)) for column in columns] for row in rows]
+def print_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, most: int = MAX_CELL) -> None:
+    """The rows as an aligned text table on standard output, with so many characters of a cell."""
+    cells = [[_format_cell(row.get(column), most) for column in columns] for row in rows]
     widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
     for line in [list(columns), *cells]:
         print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
@@ -106,7 +106,7 @@ def without_nan(value: Any) -> Any:
     return value
 
 
-def _format_cell(value: Any) -> str:
+def _format_cell(value: Any, most: int) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if isinstance(value, float):
@@ -114,4 +114,4 @@ def _format_cell(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     text = " ".join(str(value).split())
-    return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"

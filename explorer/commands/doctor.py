@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from typing import Any
 
 from explorer.commands import common
@@ -25,5 +26,6 @@ def examine_installation(args: argparse.Namespace, settings: Settings) -> int:
     if args.json:
         common.print_json(findings)
     else:
-        common.print_rows(findings, ["what", "status", "message"])
+        # Whole: what to do is said at the end of a message.
+        common.print_rows(findings, ["what", "status", "message"], most=sys.maxsize)
     return 1 if any(finding["status"] == "fault" for finding in findings) else 0

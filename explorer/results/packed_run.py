@@ -18,7 +18,7 @@ from explorer.results.store import Store
 from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs import queue, reviews
 from explorer.runs import spec as specs
-from explorer.runs.folder import RunFolder, all_folders
+from explorer.runs.folder import RunFolder, all_folders, no_such_run
 from explorer.runs.queue import RunInfo
 from explorer.runs.state import Progress
 from explorer.settings import Settings
@@ -155,10 +155,7 @@ def find_run(settings: Settings, run_id: str) -> Run:
     opened = Store(None, path)
     names = [run.run_id for run in queries.stored_runs(opened) if run.run_id.startswith(run_id)]
     if len(names) != 1:
-        mismatch = "is no run" if not names else f"are {len(names)} runs"
-        raise RunError(
-            f"There {mismatch} with an id that starts with {run_id!r}; `python -m explorer runs` lists them."
-        )
+        raise no_such_run(run_id, names)
     return packed_run(opened, names[0], settings)
 
 

@@ -18,7 +18,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,22 @@ from explorer.runs.parts import part_name
 from explorer.runs.state import STARTING, Worked
 
 MOST_SPEC = 4 << 20  # bytes
+NAMED = 3  # runs that are named where several have an id that starts as it was typed
 
 _RUN_ID = re.compile(r"[a-z]+-[0-9a-f]{12}")
+
+
+def no_such_run(typed: str, matches: Sequence[str]) -> RunError:
+    """The error where none or several runs have an id that starts as it was typed."""
+    if not matches:
+        return RunError(
+            f"There is no run with an id that starts with {typed!r}; `python -m explorer runs` lists all of them."
+        )
+    named = ", ".join(matches[:NAMED]) + (", ..." if len(matches) > NAMED else "")
+    return RunError(
+        f"There are {len(matches)} runs with an id that starts with {typed!r} ({named}). Type more of the id of one; "
+        "`python -m explorer runs` lists them."
+    )
 
 
 class RunFolder(CheckedParts, Worked):
@@ -64,10 +78,7 @@ class RunFolder(CheckedParts, Worked):
         if not matches and run_id:
             matches = [path for path in places if path.name.startswith(run_id)]
         if len(matches) != 1:
-            mismatch = "is no run" if not matches else f"are {len(matches)} runs"
-            raise RunError(
-                f"There {mismatch} with an id that starts with {run_id!r}; `python -m explorer runs` lists them."
-            )
+            raise no_such_run(run_id, [path.name for path in matches])
         return cls(matches[0])
 
     def _holds(self, spec: RunSpec) -> bool:

@@ -69,3 +69,14 @@ def test_a_table_is_imported_without_the_packages_of_models_and_taggers(settings
     modules = imported("import", str(path), "--name", "mine", "--kind", "pair", "--cache", str(settings.cache))
     assert "lemminflect.core.Lemmatizer" in modules, "the words were looked up"
     assert not modules & {"spacy", "torch", "transformers", "streamlit"}
+
+
+@pytest.mark.parametrize("line", [("doctor",), ("models",), ("runs",)], ids=" ".join)
+def test_a_python_without_the_packages_is_told_which_python_has_them(line, tmp_path):
+    # Without site-packages, as the system's own Python is.
+    command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n" + CODE, *line]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "EXPLORER_CACHE": str(tmp_path / "c")}
+    )
+    assert "Traceback" not in done.stderr and "unforeseen" not in done.stderr
+    assert "is not installed for" in done.stderr and ".venv/bin/python -m explorer" in done.stderr
