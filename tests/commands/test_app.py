@@ -169,6 +169,8 @@ def test_another_name_for_this_machine_and_a_proxys_visitor_see_nothing(alone: A
     for headers in ({"Host": "evil.org"}, {"X_Forwarded_For": "8.8.8.8"}, {"Via": "1.1 proxy"}):
         status, _, body = alone.ask("/", **headers)
         assert status == 403 and "listens to its own machine alone" in body and 'id="root"' not in body
+        sentences, _, below = body.partition("<summary>Do this from the command line</summary>")
+        assert "python -m" not in sentences and "<pre>python -m explorer app --host" in below
     assert alone.knocks_at_the_websocket(Host="evil.org") == 403
     assert alone.knocks_at_the_websocket(**{"X-Forwarded-For": "8.8.8.8"}) == 403
 

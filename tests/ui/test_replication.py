@@ -21,6 +21,7 @@ from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.replication import board as replication_board
 from explorer.studies.replication import papers
 from explorer.studies.replication.method import ITEMS
+from explorer.ui import layout
 from explorer.ui.layout import PAGES
 from explorer.ui.replication import board
 
@@ -195,3 +196,15 @@ def test_on_a_clean_clone_the_board_opens_on_figures_that_runs_answer(open_page,
     assert not app.exception
     told = " ".join(block.proto.body for block in app.get("html"))
     assert "printed figures: 2 agree" in told
+
+
+@pytest.mark.parametrize("source", replication_board.SOURCES)
+def test_what_few_figures_have_shares_one_column(source, monkeypatch):
+    shown = {}
+    monkeypatch.setattr(board.show, "note", lambda _: None)
+    monkeypatch.setattr(board.show, "folded_table", lambda rows, name, **more: shown.update(rows=rows, **more))
+    rows = board.board(replication_board.figures_of_source(source), pd.DataFrame(columns=list(board.ABOUT)), "")
+    board._table(rows, source, layout.Chosen("gemma-3-270m", "starter_pairs"))
+    assert not {"remark", "differs", "counted"} & set(shown["columns"])
+    if rows["remark"].nunique() > 1:
+        assert list(shown["rows"]["to_know"]) == list(rows["remark"]) and "to_know" in shown["columns"]

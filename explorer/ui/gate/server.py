@@ -49,6 +49,12 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+# explorer/ui/show.py has the same words, and this page none of Streamlit.
+COMMAND = (
+    "<details><summary>Do this from the command line</summary>"
+    "<pre>python -m explorer app --host ADDRESS</pre>"
+    "<p>With EXPLORER_PASSWORD set, it asks for that password.</p></details>"
+)
 STRICT = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
           "frame-ancestors 'none'; base-uri 'none'", "cache-control": "no-store"}  # fmt: skip
 
@@ -246,10 +252,10 @@ async def page(
 ) -> None:
     """The page that asks for the secret; it shows nothing of the app and runs no script."""
     words = {
-        "intro": "This app listens to its own machine alone. Its owner can open it to others with "
-        "python -m explorer app --host ADDRESS, or set EXPLORER_PASSWORD.",
+        "intro": "This app listens to its own machine alone. Its owner can open it to others.",
         "form": "",
         "links": "",
+        "command": "" if gate().secret or login.is_configured() else COMMAND,
     }
     place = html.escape(path_within_app(visit.rest() if visit.path != visit.base + ENTER else "/"), quote=True)
     if gate().secret:

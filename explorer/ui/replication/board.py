@@ -225,22 +225,25 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
         "n": count_column("Instances", width=80),
         "look": link_column("Run", width=60),
         "other": number_column(title, help="another model, for orientation only", width=110),
-        "differs": text_column("What differs", "why ours and the printed figure are not comparable", width="large"),
-        "counted": text_column("Counted in", corpus_mark.MEANING, width="medium"),
-        "remark": text_column("Remark", width="large"),
+        "to_know": text_column(
+            "To know", "what differs, which corpus was counted, what is odd in print", width="large"
+        ),
     }
     if rows.empty:
         show.note("There is no such figure.")
         return
-    for column in ("condition", "mended", "remark", "differs", "counted"):
+    # One column for what few rows have.
+    remarks = rows["remark"] if rows["remark"].nunique() > 1 else [""] * len(rows)  # else it stands above
+    counted = ["" if not name else f"counted in {name}" for name in rows["counted"]]
+    notes = zip(rows["differs"], counted, remarks, strict=True)
+    rows = rows.assign(to_know=["; ".join(filter(None, of_row)) for of_row in notes])
+    for column in ("condition", "mended", "to_know"):
         if (rows[column] == "").all():
             columns.pop(column)
     same = [name for name in ("table", "what", "condition", "metric", "model") if rows[name].nunique() == 1]
     same_values = [str(rows[name].iloc[0]) for name in same if name in columns]
     for name in same:
         columns.pop(name, None)
-    if rows["remark"].nunique() == 1:
-        columns.pop("remark", None)  # it stands above
     if same_values:
         show.note(f"Every row below: {', '.join(same_values)}.")
     if "condition" not in columns or "metric" not in columns:
@@ -280,9 +283,8 @@ def index() -> None:
             "paper": text_column("Paper", width=170),
             "number": text_column("Number", width=80),
             "what": text_column("What it shows", width=300),
-            "where": text_column("Where", width=290),
             "look": link_column("Open", "open", width=60),
-            "why_not": text_column("Remark", width="large"),
+            "where": text_column("Where, and what to know", width="large"),
         },
         height=TALLEST,
     )
@@ -293,7 +295,6 @@ def _place_in_paper(place: papers.Place) -> dict[str, Any]:
         "paper": papers.PAPERS[place.paper],
         "number": place.number,
         "what": place.what,
-        "where": papers.describe(place),
+        "where": "; ".join(filter(None, (papers.describe(place), place.remark))),
         "look": layout.address_of(place.page, **place.choices) if place.page else None,
-        "why_not": place.remark,
     }
