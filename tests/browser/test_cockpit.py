@@ -210,3 +210,16 @@ def ends(element) -> tuple[float, float]:
     """Where an element begins and ends from the top of the window, in pixels."""
     top, bottom = element.evaluate("one => { const at = one.getBoundingClientRect(); return [at.top, at.bottom] }")
     return top, bottom
+
+
+def test_on_a_small_screen_the_verdict_stays_in_sight_and_takes_little_of_it(browser):
+    page = opened(browser)
+    page.set_viewport_size({"width": 800, "height": 800})
+    page.locator(".st-key-gauges [data-testid=stMetric]").first.wait_for()
+    page.mouse.move(650, 500)
+    page.mouse.wheel(0, 600)
+    # What is seen where the verdict's mark stands is that mark, not the bar over it.
+    seen = """() => { const mark = document.querySelector(".lx-verdict .lx-word").getBoundingClientRect();
+        return document.elementFromPoint(mark.left + 8, mark.top + 4)?.className }"""
+    until(browser, lambda: ends(page.locator(".lx-verdict").first)[0] < 150 and page.evaluate(seen) == "lx-word")
+    assert ends(page.locator(".st-key-gauges").first)[1] < 170

@@ -217,7 +217,7 @@ def _controls(
     several = len(item.options) == 2 and item.kind not in ("labelled", "regions")
     offered = [layer_name for layer_name in LAYERS if layer_name != DIFFERENCE or several]
     other = ""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="cockpit-layers"):
         picked = links.pick(
             st.segmented_control, "Shown on the strip", "layer", offered, default=layer, required=True,
             label_visibility="collapsed",
