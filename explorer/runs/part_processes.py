@@ -26,6 +26,7 @@ from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.pipeline import Meter
 from explorer.scoring.child import Child, Message
+from explorer.scoring.engine.memory import free_ram
 from explorer.scoring.model_process import ModelProcess, remake
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ MODULE = "explorer.cluster.part_process"
 MOST = 6
 # Of the processors of a machine the model's process has one, which it must never wait for, this one another.
 EACH_TAKES = 2
+ROOM = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
 FEW = 200  # instances: fewer are made in this process before another one has begun
 SHARE = 2  # a part holds at most the nth of what is left for each process, so that all of them end at about one time
 
@@ -54,7 +56,9 @@ class PartJob:
 def count_for(instances: int) -> int:
     """How many processes make the parts of a run of so many instances; 0: this one does it alone."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = min(MOST, (cores - EACH_TAKES) // EACH_TAKES)
+    count = min(
+        MOST, (cores - EACH_TAKES) // EACH_TAKES, (MOST * ROOM if (free := free_ram()) is None else free) // ROOM
+    )
     return count if count > 1 and instances >= FEW else 0
 
 

@@ -157,8 +157,13 @@ def test_ranges_are_handed_out_once_each_smaller_towards_the_end():
 
 
 @pytest.mark.parametrize(
-    ("cores", "instances", "count"), [(2, 9999, 0), (4, 9999, 0), (8, 9999, 3), (64, 9999, 6), (64, 20, 0)]
-)
-def test_so_many_processes_as_a_machine_and_a_run_are_worth(monkeypatch, cores, instances, count):
+    ("cores", "gigabytes", "instances", "count"),
+    [
+        (2, 64, 9999, 0), (4, 64, 9999, 0), (8, 64, 9999, 3), (64, 64, 9999, 6), (64, 64, 20, 0), (64, 7, 9999, 3),
+        (64, None, 9999, 6),
+    ],
+)  # fmt: skip
+def test_so_many_processes_as_a_machine_and_a_run_are_worth(monkeypatch, cores, gigabytes, instances, count):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
+    monkeypatch.setattr(part_processes, "free_ram", lambda: None if gigabytes is None else gigabytes << 30)
     assert part_processes.count_for(instances) == count
