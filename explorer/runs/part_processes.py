@@ -24,7 +24,7 @@ from explorer import stopping
 from explorer.errors import ExplorerError, RunError
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
-from explorer.runs.pipeline import Meter
+from explorer.runs.pipeline import Meter, short_turns
 from explorer.scoring.child import Child, Message
 from explorer.scoring.engine.memory import free_ram
 from explorer.scoring.model_process import ModelProcess, remake
@@ -40,7 +40,7 @@ MOST = 6
 EACH_TAKES = 2
 ROOM = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
 FEW = 200  # instances: fewer are made in this process before another one has begun
-SHARE = 2  # a part holds at most the nth of what is left for each process, so that all of them end at about one time
+SHARE = 3  # a part holds at most the nth of what is left for each process, so that all of them end at about one time
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,7 @@ def make_parts(
     assert model.source is not None, "the model is known before its parts are made"
     job = PartJob(specs.to_json(work.spec), str(folder.path), work.resources.settings, model.source)
     with contextlib.ExitStack() as running:
+        running.enter_context(short_turns())  # rows and scores do not wait for what is made ahead
         processes = [running.enter_context(_begun(job, model, ranges, news)) for _ in range(count)]
         made_with = stamp()
         running.callback(_begin_ahead(work).leave)

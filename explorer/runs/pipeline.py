@@ -97,7 +97,7 @@ def make_parts(
     prepared ahead for a model in a process of its own.
     """
     ranges = ranges or _RangesLeft(folder.unfinished(len(work.instances)), work.recipe.first_part)
-    with _short_turns():
+    with short_turns():
         _make_parts(folder, work, stages, meter, stamp, ranges, ahead if work.resources.has_process else 1)
 
 
@@ -110,7 +110,8 @@ def set_short_turns() -> None:
 
 
 @contextlib.contextmanager
-def _short_turns() -> Iterator[None]:
+def short_turns() -> Iterator[None]:
+    """Within it threads hand over the interpreter soon."""
     before = sys.getswitchinterval()
     set_short_turns()
     try:
