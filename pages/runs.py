@@ -32,7 +32,7 @@ with show.problems():
         if run is None:
             show.nothing_yet(
                 "No run yet",
-                "Choose a model, a benchmark and a study and press Run. In a terminal:",
+                "Choose a model, a benchmark and a study and press Run.",
                 f"python -m explorer run accuracy --model {chosen.model} --benchmark {chosen.benchmark} --limit 200",
             )
         else:

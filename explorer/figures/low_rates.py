@@ -23,12 +23,15 @@ def low_rates(
         go.Scatter(x=ends, y=ends, mode="lines", line={"color": theme.GRAY, "dash": "dot", "width": 1},
                    name="by chance", hoverinfo="skip")
     )  # fmt: skip
+    shades = theme.in_order(len(curves))
     for place, (name, (false_positive, true_positive)) in enumerate(curves.items()):
         x, y = np.maximum(false_positive, LEAST), np.maximum(true_positive, LEAST)
         figure.add_trace(
             go.Scatter(
                 x=x, y=y, mode="lines", name=theme.escape(name),
-                line={"width": 2, "shape": "hv", "dash": ("solid", "dash", "dashdot")[place // 6 % 3]},
+                line={
+                    "width": 2, "shape": "hv", "color": shades[place], "dash": theme.DASHES[place % len(theme.DASHES)],
+                },
                 hovertemplate="%{y:.1%} of the members at %{x:.1%} false alarms<extra></extra>",
             )
         )  # fmt: skip

@@ -12,13 +12,8 @@ from explorer import display
 from explorer.figures import theme
 from explorer.studies.icl.declared import REPLICATION, REPLICATION_EXACT
 
-COLORS: Mapping[str, str] = {
-    "full": theme.BLUE,
-    "pairs_labels": theme.VERMILION,
-    "pairs": theme.GREEN,
-    "general": theme.PURPLE,
-    "accuracy": theme.GRAY,
-}
+SETTINGS = ("general", "pairs", "pairs_labels", "full")  # by how much a prompt holds
+COLORS: Mapping[str, str] = {**dict(zip(SETTINGS, theme.in_order(len(SETTINGS)), strict=True)), "accuracy": theme.GRAY}
 HEIGHT = 420
 # How far a setting's interval stands aside, so that settings that agree stay legible.
 ASIDE: Mapping[str, float] = {"full": -0.006, "pairs_labels": 0.006, "general": -0.012}  # of the axis

@@ -44,7 +44,7 @@ def draw_icl_together(chosen: Chosen) -> bool:
     settings = [name for name in run.SETTINGS if name in set(shares["setting"])]
     names = sorted(dict.fromkeys(shares["benchmark"]), key=lambda name: name.startswith("starter_"))
     titles = {name: layout.benchmark_title(name) for name in names}
-    colors = {titles[name]: theme.PALETTE[place % len(theme.PALETTE)] for place, name in enumerate(names)}
+    colors = dict(zip(titles.values(), theme.in_order(len(names)), strict=True))
     shares = shares.assign(
         down=shares["setting"].map(run.SETTINGS), name=shares["benchmark"].map(titles), kind="",
         what=shares["finding"].map(KINDS),

@@ -17,7 +17,7 @@ def found_at(results: Sequence[AttackResult], attacks: Mapping[str, Attack]) -> 
     rows = list(results)[::-1]
     figure = theme.figure(height=120 + 36 * max(4, len(rows)))
     rates = [at.rate for at in rows[0].at] if rows else []
-    for number, (rate, color) in enumerate(zip(rates, (theme.BLUE, theme.VERMILION), strict=False)):
+    for number, (rate, color) in enumerate(zip(rates, theme.in_order(2), strict=False)):
         shown = [(place, row) for place, row in enumerate(rows) if row.at[number].value == row.at[number].value]
         values = [row.at[number].value for _, row in shown]
         figure.add_trace(

@@ -23,7 +23,7 @@ def bars_by_task(rows: pd.DataFrame, fields: Sequence[str]) -> go.Figure:
     """
     shown = [field for field in fields if field in set(rows["field"])]
     attacks = list(dict.fromkeys(rows.sort_values("decides", kind="stable")["attack"]))
-    colors = {attack: theme.PALETTE[place % len(theme.PALETTE)] for place, attack in enumerate(attacks)}
+    colors = dict(zip(attacks, theme.in_order(len(attacks)), strict=True))
     width = ROOM / max(1, len(attacks))
     figure = make_subplots(
         rows=len(shown), cols=1, subplot_titles=[theme.escape(field) for field in shown], vertical_spacing=0.16

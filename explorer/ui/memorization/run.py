@@ -91,7 +91,7 @@ def draw_memorization_run(chosen: Chosen) -> bool:
     # Beneath the row, so that this stays where it is from view to view.
     score_place = st.container()
     if view == VIEWS[3]:
-        return tasks.draw_memorization_tasks(chosen.model)
+        return tasks.draw_memorization_tasks(chosen.model) or _no_task_yet(chosen)
     if not run_id:
         return False
     if view == VIEWS[0]:
@@ -105,6 +105,19 @@ def draw_memorization_run(chosen: Chosen) -> bool:
     else:
         draw_membership_view(run_id, chosen)
     show.note(SPELLED)
+    return True
+
+
+def _no_task_yet(chosen: Chosen) -> bool:
+    """Says that the model's runs are of no published task; False where it has no run at all."""
+    runs = resources.ask_store(memorization_queries.runs, chosen.benchmark)
+    if chosen.model not in set(runs["model"]):
+        return False
+    show.nothing_yet(
+        "None of the paper's tasks yet",
+        f"{layout.model_title(chosen.model)} has memorization runs of other benchmarks only. Choose BLiMP, LAMBADA, "
+        "PIQA, COPA or WinoGrande in the bar at the top and run the study there, or choose another model.",
+    )
     return True
 
 

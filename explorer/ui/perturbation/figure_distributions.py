@@ -24,13 +24,12 @@ def distributions(
     `bins` has the columns series, bin (its lower end) and n; `series` names them in the order to be drawn.
     """
     traces = []
-    for number, (name, label) in enumerate(series.items()):
+    for color, (name, label) in zip(theme.in_order(len(series)), series.items(), strict=True):
         of_series = bins[bins["series"] == name]
         total = int(of_series["n"].sum())
         if not total:
             continue
         x, y = _steps(of_series, width, total)
-        color = theme.PALETTE[number % len(theme.PALETTE)]
         traces.append(
             go.Scatter(
                 x=x, y=y, mode="lines", fill="tozeroy", name=f"{theme.escape(label)} ({total:,})",

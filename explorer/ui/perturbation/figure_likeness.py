@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from explorer.figures import theme
 
 ROW, FRAME = 34, 120  # pixels a task; of what is around them
-COLORS: Mapping[str, str] = {"formal": theme.BLUE, "functional": theme.VERMILION}
+COLORS: Mapping[str, str] = dict(zip(("formal", "functional"), theme.in_order(2), strict=True))
 
 
 def boxes_by_task(rows: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:

@@ -30,7 +30,7 @@ def draw_sweeps() -> None:
         show.nothing_yet(
             "No sweep yet",
             "A sweep is one study over several models, checkpoints or seeds. Press Run, choose a study, and open "
-            "Several models or seeds. In a terminal:",
+            "Several models or seeds.",
             'python -m explorer run accuracy --model "glassbox-s@step{0,1,2,4,...,1024}" glassbox-s '
             "--benchmark glassbox_pairs",
         )
