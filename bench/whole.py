@@ -202,7 +202,7 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
     from explorer.resources import Resources
     from explorer.runs import pipeline, worker
     from explorer.runs.folder import RunFolder
-    from explorer.scoring.model_process import ModelProcess
+    from explorer.scoring.model_process import ModelProcess, rows_from_bytes
     from explorer.studies import study as find_study
 
     ended: dict[str, list[float]] = {}
@@ -232,7 +232,7 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
 
         def kept(self: ModelProcess, rows: bytes, options: Any) -> Any:
             with guard, args.rows.open("ab") as out:
-                pickle.dump((pickle.loads(rows), dict(options)), out)
+                pickle.dump((rows_from_bytes(rows), dict(options)), out)
             return ask(self, rows, options)
 
         guard = threading.Lock()

@@ -93,7 +93,7 @@ class PackedRow:
 
     `parents[i]` is the row index of token i's predecessor, or -1 for a root; `positions[i]` its position id;
     `scored[i]` whether its log-probability given its ancestors is wanted. A plain sequence is the row in which each
-    token's parent is the one before.
+    token's parent is the one before. Where a row came from another process its fields are arrays.
     """
 
     ids: tuple[int, ...]

@@ -1,7 +1,7 @@
 """The process in which a model scores packed rows for another, which sends them by `model_process.py`.
 
     argv: the number of an open socket
-    in:   ("load", Loading)    once, first; then ("score", number, pickled rows, options)
+    in:   ("load", Loading)    once, first; then ("score", number, rows as bytes, options)
     out:  ("loaded", Facts)
           then, for a batch of rows: ("progress", number, done, of), at last ("rows", number, pickled scores, record)
           ("failed", number, kind of error, text)    number 0: the model could not be loaded
@@ -27,7 +27,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from explorer.scoring.child import describe_failure
-from explorer.scoring.model_process import Facts, Loading
+from explorer.scoring.model_process import Facts, Loading, rows_from_bytes
 
 if TYPE_CHECKING:
     from explorer.records import PackedRow
@@ -163,7 +163,7 @@ def _read(connection: Connection, messages: queue.SimpleQueue[tuple[Any, ...]]) 
         while True:
             message = connection.recv()
             if message[0] == "score":
-                message = (*message[:2], pickle.loads(message[2]), *message[3:])
+                message = (*message[:2], rows_from_bytes(message[2]), *message[3:])
             messages.put(message)
     except (EOFError, OSError):
         os._exit(0)  # nobody is left who could want anything; a forward pass under way is not waited for

@@ -20,7 +20,7 @@ import pytest
 from explorer import stopping
 from explorer.__main__ import main
 from explorer.errors import ModelError, ScoringError
-from explorer.records import Instance, Request, RunSpec
+from explorer.records import Instance, PackedRow, Request, RunSpec
 from explorer.resources import Resources
 from explorer.rows.builders import measure_row
 from explorer.runs import part, pipeline, worker
@@ -39,6 +39,7 @@ SETTINGS = {
     "priming": {"per_group": 1, "lengths": (0, 40), "unrelated": "starter"},
 }
 LIMITS = {"accuracy": None, "priming": 7}  # more than a part
+NO_SUCH_WORD = PackedRow((10**6, 5), (-1, 0), (0, 1), (False, True))
 TEXTS = [Request(str(n), 0, "", "The cat sat on the mat." * n) for n in range(1, 4)]
 
 
@@ -53,17 +54,6 @@ def a_gpu_would_be_here(monkeypatch, request):
     monkeypatch.setattr(model_process, "pays", lambda: True)
     if request.node.name not in FROM_NOTHING:
         monkeypatch.setattr(child, "subprocess", FORKED)
-
-
-class _Unreadable:
-    """What another process cannot make again."""
-
-    def __reduce__(self):
-        return _raise, ()
-
-
-def _raise() -> None:
-    raise ValueError("no such thing")
 
 
 class _Content(list):
@@ -214,8 +204,8 @@ def test_a_model_that_cannot_be_loaded_says_what_it_says_here(settings, tiny_gpt
 
 def test_an_error_in_scoring_is_raised_where_the_scores_are_taken_and_the_process_goes_on(settings, tiny_gpt2):
     resources, process = loaded(settings, str(tiny_gpt2))
-    take = process.begin(["no row"])
-    with pytest.raises(RuntimeError, match="AttributeError"):
+    take = process.begin([NO_SUCH_WORD])
+    with pytest.raises(RuntimeError, match="IndexError"):
         take(None)
     assert len(score(process, TEXTS)) == 3
     resources.end_process()
@@ -224,14 +214,23 @@ def test_an_error_in_scoring_is_raised_where_the_scores_are_taken_and_the_proces
 def test_rows_that_wait_together_are_scored_together_and_one_that_cannot_be_scored_fails_alone(settings, tiny_gpt2):
     resources, process = loaded(settings, str(tiny_gpt2))
     rows = [tree.pack([[word, 5, 6]], [1], 8).rows for word in range(3, 9)]
-    takes = [process.begin(each) for each in [*rows[:3], ["no row"], *rows[3:]]]
+    takes = [process.begin(each) for each in [*rows[:3], [NO_SUCH_WORD], *rows[3:]]]
     good = [take(None) for take in (*takes[:3], *takes[4:])]
-    with pytest.raises(RuntimeError, match="AttributeError"):
+    with pytest.raises(RuntimeError, match="IndexError"):
         takes[3](None)
     alone = [process.logprobs(each) for each in rows]
     for together, expected in zip(good, alone, strict=True):
         np.testing.assert_allclose(together[0].logprobs, expected[0].logprobs, atol=1e-5)
     resources.end_process()
+
+
+def test_rows_come_to_another_process_as_they_are():
+    rows = [*tree.pack([[3, 4, 5], [3, 4, 6], [7, 8]], [1, 2, 1], 16).rows, PackedRow((), (), (), ())]
+    came = model_process.rows_from_bytes(model_process.rows_as_bytes(rows))
+    for row, other in zip(rows, came, strict=True):
+        for name in model_process.COLUMNS:
+            assert list(getattr(row, name)) == list(getattr(other, name))
+    assert model_process.rows_from_bytes(model_process.rows_as_bytes([])) == []
 
 
 def test_what_waits_is_gathered_up_to_a_bound_in_its_order_and_by_its_options():
@@ -249,9 +248,9 @@ def test_what_waits_is_gathered_up_to_a_bound_in_its_order_and_by_its_options():
 def test_a_message_that_cannot_be_read_ends_the_process_and_is_told(settings, tiny_gpt2):
     resources, process = loaded(settings, str(tiny_gpt2))
     process.record()
-    take = process.begin([_Unreadable()])
+    asked = process._ask(b"no rows", {})
     with pytest.raises(ModelError, match=r"ended by itself \(exit status 1\)\. What was finished is kept"):
-        take(None)
+        asked.scores.result(60)
     resources.end_process()
 
 

@@ -119,7 +119,7 @@ def targets_of(batch: Sequence[FedRow], length: int) -> tuple[np.ndarray, np.nda
 
 def no_scores(rows: Sequence[PackedRow], *, moments: bool = False) -> list[RowScores]:
     """Room for the scores of rows, nan for now: what nothing stands before stays so."""
-    sizes = [sum(row.scored) for row in rows]
+    sizes = [np.count_nonzero(row.scored) for row in rows]
     if moments:
         return [RowScores(np.full(n, np.nan), np.zeros(n, bool), *np.full((2, n), np.nan)) for n in sizes]
     return [RowScores(np.full(size, np.nan), np.zeros(size, bool)) for size in sizes]
