@@ -54,7 +54,9 @@ def test_all_tasks_of_memorization_stand_over_the_line_of_the_dummy(open_page, s
 def test_a_model_with_runs_of_no_published_task_is_told_so_and_not_that_it_has_none(open_page, shipped):
     app = open_page("memorization", shipped, model="glassbox-m", benchmark="starter_pairs", facet="All tasks")
     assert not app.exception
-    assert "None of the paper's tasks yet" in html_of(app) and "No memorization run" not in html_of(app)
+    assert "has memorization runs of other benchmarks only" in html_of(app) and "No memorization run" not in html_of(
+        app
+    )
 
 
 @pytest.mark.shares_answers("shipped")

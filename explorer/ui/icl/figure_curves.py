@@ -12,8 +12,9 @@ from explorer import display
 from explorer.figures import theme
 from explorer.studies.icl.declared import REPLICATION, REPLICATION_EXACT
 
-SETTINGS = ("general", "pairs", "pairs_labels", "full")  # by how much a prompt holds
-COLORS: Mapping[str, str] = {**dict(zip(SETTINGS, theme.in_order(len(SETTINGS)), strict=True)), "accuracy": theme.GRAY}
+SETTINGS = ("full", "pairs_labels", "pairs", "general")  # what a prompt holds, the most first
+SHADES = theme.in_order(len(SETTINGS))[::-1]
+COLORS: Mapping[str, str] = {**dict(zip(SETTINGS, SHADES, strict=True)), "accuracy": theme.GRAY}
 HEIGHT = 420
 # How far a setting's interval stands aside, so that settings that agree stay legible.
 ASIDE: Mapping[str, float] = {"full": -0.006, "pairs_labels": 0.006, "general": -0.012}  # of the axis
