@@ -65,8 +65,9 @@ def on_screen(figure: go.Figure, *, picks: bool = False) -> OnScreen:
     told = _over(LAYOUT, {name: value for name, value in layout.items() if name != "template"})
     for axis in {"xaxis", "yaxis", *(name for name in layout if name.startswith(("xaxis", "yaxis")))}:
         told[axis] = _over(ACROSS if axis.startswith("x") else UP, told.get(axis, {}))
-        if not cells:  # a color of lines brings the lines, which would lie over cells
-            told[axis] = {"gridcolor": LINE, "zerolinecolor": LINE, **told[axis]}
+        # Lines would lie over cells. A color of lines brings them, and Plotly has white ones between numbers.
+        lines = {"showgrid": False, "zeroline": False} if cells else {"gridcolor": LINE, "zerolinecolor": LINE}
+        told[axis] = {**lines, **told[axis]}
         if "+" in str(told[axis].get("tickformat", "")):  # only then has a zero a sign; other names are drawn twice
             told[axis].update(ALIASES)
     if picks:

@@ -65,3 +65,12 @@ def test_a_figure_that_was_on_a_page_is_still_drawn_in_print_style():
     figure = a_figure()
     on_screen(figure, picks=True)
     assert on_paper(figure).layout.paper_bgcolor == "white" and figure.layout.clickmode is None
+
+
+def test_no_lines_lie_over_cells_nor_between_numbers_beside_them():
+    cells = theme.figure(go.Heatmap(x=[0, 10, 20], y=[0, 10, 20], z=[[1, None, 2]] * 3), height=200)
+    told = on_screen(cells).to_dict()["layout"]
+    for axis in ("xaxis", "yaxis"):
+        assert told[axis]["showgrid"] is False and told[axis]["zeroline"] is False and "gridcolor" not in told[axis]
+    dots = on_screen(theme.figure(go.Scatter(x=[0], y=[0]), height=200)).to_dict()["layout"]
+    assert dots["yaxis"]["gridcolor"] and dots["yaxis"].get("showgrid") is not False
