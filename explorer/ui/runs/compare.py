@@ -166,9 +166,7 @@ def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     figure = pd.DataFrame(rows)
     several = figure["row"].nunique()
     show.chart(
-        resources.drawn(
-            dots_of_runs, figure, "share", "Right, of the instances that all of these runs judged", first=ALL
-        ),
+        resources.drawn(dots_of_runs, figure, "share", "Right, of what all of them judged", first=ALL),
         key="runs_accuracy",
         alt="Accuracy of each run, over all shared instances and group by group, with its 95% interval",
         n=len(known),
