@@ -93,7 +93,7 @@ class Asking:
             self.model.take(message)
 
 
-class Ranges:
+class RangesHandedOut:
     """The parts that the other process hands out; `size` is what this one would like."""
 
     def __init__(self, asking: Asking, size: int) -> None:
@@ -142,7 +142,7 @@ def _make_parts(asking: Asking) -> None:
     stages = find_study(spec.study).stages
     assert stages is not None, "only studies whose parts may overlap are made by several processes"
     settle_memory()
-    ranges = Ranges(asking, work.recipe.first_part)
+    ranges = RangesHandedOut(asking, work.recipe.first_part)
     pipeline.make_parts(folder, work, stages, TellingMeter(asking), asking.stamp.result, ranges, AHEAD)
 
 

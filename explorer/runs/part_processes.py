@@ -70,7 +70,7 @@ def make_parts(
     `stamp` gives the hash of the environment, which is known once the model is loaded. A process that fails ends the
     run; what others have finished is kept.
     """
-    ranges = Ranges(folder.unfinished(len(work.instances)), count, work.recipe.first_part)
+    ranges = RangesToShare(folder.unfinished(len(work.instances)), count, work.recipe.first_part)
     news: queue.SimpleQueue[Message] = queue.SimpleQueue()
     assert model.source is not None, "the model is known before its parts are made"
     job = PartJob(specs.to_json(work.spec), str(folder.path), work.resources.settings, model.source)
@@ -98,7 +98,7 @@ def make_parts(
                 )
 
 
-class Ranges:
+class RangesToShare:
     """The instances that no part covers, handed out to who asks next; safe to call from several threads."""
 
     def __init__(self, unfinished: list[tuple[int, int]], processes: int, least: int) -> None:
@@ -122,7 +122,9 @@ class Ranges:
 
 
 @contextlib.contextmanager
-def _begun(job: PartJob, model: ModelProcess, ranges: Ranges, news: queue.SimpleQueue[Message]) -> Iterator[Child]:
+def _begun(
+    job: PartJob, model: ModelProcess, ranges: RangesToShare, news: queue.SimpleQueue[Message]
+) -> Iterator[Child]:
     """A part process at work; it is ended in the end, whatever it does."""
     ready = threading.Event()
 

@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from explorer import admission
 from explorer import settings as settings_module
+from explorer.popularity import index
+from explorer.popularity.documents import SourceDocument
 from explorer.settings import ROOT
 from explorer.ui import show, visitor
 
@@ -157,3 +159,12 @@ def strip_of(app: AppTest) -> dict[str, Any]:
     (strip,) = (one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith("lexiscope_strip"))
     shown: dict[str, Any] = json.loads(strip.json)
     return shown
+
+
+@pytest.fixture(scope="session")
+def small_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A local index of two sentences."""
+    texts = [SourceDocument(" My grandmother walked home before winter. The old teacher taught herself.", "a", 0)]
+    folder = tmp_path_factory.mktemp("index") / "small"
+    index.build(lambda: texts, folder, vocabulary=300)
+    return folder

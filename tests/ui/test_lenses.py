@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from explorer import packaged
 from explorer import settings as settings_module
 from explorer.glassbox import corpus
-from explorer.popularity import count_cache, counters, index, infinigram_local, manifest
+from explorer.popularity import count_cache, counters, infinigram_local, manifest
 from explorer.popularity.documents import SourceDocument
 from explorer.popularity.ips import DecileEdges
 from explorer.records import RunSpec
@@ -53,15 +53,6 @@ class OneWord:
 
     def related(self, synset):
         return ()
-
-
-@pytest.fixture(scope="module")
-def small_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A local index of a few sentences."""
-    texts = [SourceDocument(" My grandmother walked home before winter. The old teacher taught herself.", "a", 0)]
-    folder = tmp_path_factory.mktemp("index") / "small"
-    index.build(lambda: texts, folder, vocabulary=300)
-    return folder
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 from explorer import admission
 from explorer import settings as settings_module
 from explorer.errors import ModelError, ScoringError
-from explorer.popularity import index, manifest, measure
-from explorer.popularity.documents import SourceDocument
+from explorer.popularity import manifest, measure
 from explorer.records import Instance
 from explorer.resources import Resources
 from explorer.settings import ROOT
@@ -51,15 +50,6 @@ class Kin:
 @pytest.fixture
 def here(tiny_gpt2: Path) -> dict[str, str]:
     return {"model": str(tiny_gpt2), "benchmark": "starter_pairs"}
-
-
-@pytest.fixture(scope="module")
-def small_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A local index of two sentences."""
-    texts = [SourceDocument(" My grandmother walked home before winter. The old teacher taught herself.", "a", 0)]
-    folder = tmp_path_factory.mktemp("index") / "small"
-    index.build(lambda: texts, folder, vocabulary=300)
-    return folder
 
 
 @pytest.fixture

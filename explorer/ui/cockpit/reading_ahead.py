@@ -16,7 +16,7 @@ from explorer.errors import ExplorerError
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.scoring import http
-from explorer.ui import layout, live, resources
+from explorer.ui import layout, live, resources, scored_options
 from explorer.ui.cockpit import gauges, scores, sources, state, words
 from explorer.ui.instance import ngram_rating
 from explorer.ui.layout import Chosen
@@ -40,9 +40,9 @@ def _steps(
     if run_id:
         steps.append(lambda: resources.ask_store(queries.instance_scores, run_id, item.id))
         steps.append(lambda: resources.ask_store(queries.instance_measures, run_id, item.id))
-    if not http.is_endpoint(model) and not _has_stored_tokens(run_id) and scores.is_short(item):
+    if not http.is_endpoint(model) and scores.is_short(item):
         # Asked when its turn comes: somebody else may have another model loaded by then.
-        steps.append(lambda: live.judge(item, model, scoring) if live.is_loaded(model) else None)
+        steps.append(lambda: _score(item, model, run_id, scoring))
     if words.has_wordnet():
         steps.append(lambda: None if words.why_unread(item) else words.read_words(item, veto))
     with contextlib.suppress(ExplorerError, OSError):
@@ -52,9 +52,20 @@ def _steps(
     return steps
 
 
-def _has_stored_tokens(run_id: str) -> bool:
-    """Whether a stored run kept its tokens, so that nothing has to be scored again."""
-    return bool(run_id and layout.settings_of(run_id).get("tokens"))
+def _score(item: Instance, model: str, run_id: str, scoring: Mapping[str, Any]) -> None:
+    if live.is_loaded(model) and not _has_tokens(item, run_id):
+        live.judge(item, model, scoring)
+
+
+def _has_tokens(item: Instance, run_id: str) -> bool:
+    """Whether the stored run kept the instance's tokens, so that nothing has to be scored again.
+
+    The scores say so and not the run's settings: a packed run may have left its tokens out.
+    """
+    if not run_id:
+        return False
+    stored = scored_options.of_rows(resources.ask_store(queries.instance_scores, run_id, item.id))
+    return any(option.tokens for option in scored_options.options_of(stored))
 
 
 def _read(steps: list[Callable[[], object]]) -> None:
