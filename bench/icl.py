@@ -5,10 +5,10 @@
     python bench/icl.py score --prompts prompts.jsonl.gz --shape pythia-1.4b --tokenizer FOLDER --device cuda
 
 A line of the file is one test item: its prompt with all demonstrations, and its label words. `ours` reads what the
-prompts share once (scoring/shared.py, as the study icl does) and forgets it after each round; `packed` is our scorer
-without a kept prefix; `padded` is our own plain batch of whole prompts, sorted by length, logits at the labels alone;
-`lm-eval` is lm-evaluation-harness' Hugging Face backend, asked for the same log-likelihoods. The contenders take
-turns; shown are medians. Generation after shared demonstrations is measured by `bench/generation.py shots`.
+prompts share once (scoring/shared_prefix_scorer.py, as the study icl does) and forgets it after each round; `packed`
+is our scorer without a kept prefix; `padded` is our own plain batch of whole prompts, sorted by length, logits at the
+labels alone; `lm-eval` is lm-evaluation-harness' Hugging Face backend, asked for the same log-likelihoods. The
+contenders take turns; shown are medians. Generation after shared demonstrations is measured by `bench/generation.py shots`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.hf import HFModel
 from explorer.scoring.hf_source import Source
 from explorer.scoring.policy import PRESETS
-from explorer.scoring.shared import SharedScorer
+from explorer.scoring.shared_prefix_scorer import SharedPrefixScorer
 
 Pair = tuple[str, str]
 POLICY = dataclasses.replace(PRESETS["natural"], bos="always")
@@ -155,7 +155,7 @@ Found = tuple[list[float], dict[str, Any]]
 
 def ours(hf: HFModel, pairs: Sequence[Pair], args: argparse.Namespace) -> Found:
     generator = _once(hf, ModelGenerator)
-    scorer = SharedScorer(generator)
+    scorer = SharedPrefixScorer(generator)
     found = [one.sum for one in scorer.score(priming.requests_of(pairs), POLICY)]
     generator.decoder.prefixes.clear()
     return found, {"tokens read": scorer.stats.read_tokens, "tokens of whole prompts": scorer.stats.prompt_tokens}

@@ -266,7 +266,7 @@ def engine(args: argparse.Namespace) -> None:
 
     from explorer import settings
     from explorer.scoring import hf, hf_direct, hf_source
-    from explorer.scoring.model_process_child import GATHER
+    from explorer.scoring.model_process_child import MAX_ROWS
 
     setting, source = settings.read(cache=args.out, data=args.data), hf_source.as_it_lies(str(args.folder))
     model: Any = hf_direct.load(source, setting, dtype=args.dtype)
@@ -276,7 +276,7 @@ def engine(args: argparse.Namespace) -> None:
         while True:
             given.append(pickle.load(file))
     rows, named = [row for part, _ in given for row in part], given[0][1]
-    parts = [rows[first : first + GATHER] for first in range(0, len(rows), GATHER)]
+    parts = [rows[first : first + MAX_ROWS] for first in range(0, len(rows), MAX_ROWS)]
     gc.freeze()
     seconds = []
     for _ in range(2):

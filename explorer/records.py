@@ -145,7 +145,7 @@ class Generation:
     token_ids: tuple[int, ...] = ()
     finish: str = ""  # "stop", "length", or "" where unknown
     reason: str = ""  # why there is no text
-    thought: str = ""  # what a reasoning model wrote before it (scoring/thoughts.py)
+    thought: str = ""  # what a reasoning model wrote before it (scoring/thinking.py)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
     from explorer.scoring.generate import ModelGenerator
     from explorer.scoring.hf import HFModel
+    from explorer.scoring.hf_encoder_decoder import EncoderDecoderModel
     from explorer.scoring.hf_masked import MaskedLM
-    from explorer.scoring.hf_paired import PairedLM
     from explorer.scoring.hf_source import Source
     from explorer.scoring.http import Endpoint
     from explorer.scoring.http_calls import Limits
@@ -56,7 +56,7 @@ class Resources:
         self._making: dict[tuple[Any, ...], threading.RLock] = {}
         self._fetched: dict[tuple[str, str, str], Source] = {}  # found, and not yet loaded
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
-        self._other: tuple[tuple[str, str, str], MaskedLM | PairedLM] | None = None  # no causal one
+        self._other: tuple[tuple[str, str, str], MaskedLM | EncoderDecoderModel] | None = None  # no causal one
         self._process: ModelProcess | None = None  # in which a run's model is, or will be
         self._process_for: tuple[str, str, str] | None = None
         self.keeps_process = False  # from one run to the next, where that has the same model
@@ -101,7 +101,7 @@ class Resources:
         """Starts a process for the model of a run to come, where that is faster; it begins with imports."""
         from explorer.scoring import model_process
 
-        if self._process is None and model_process.pays():
+        if self._process is None and model_process.is_worthwhile():
             self._process = model_process.ModelProcess()
 
     def begin_process(self, name: str, dtype: str = "auto") -> None:
@@ -128,7 +128,7 @@ class Resources:
 
         self.start_process()
         source = hf_source.as_it_lies(name) if self._process else None
-        if source is None or hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
+        if source is None or hf_kind.is_encoder_decoder_folder(source.path) or hf_kind.is_masked_folder(source.path):
             return
         self.begin_process(source.name, dtype)
         if self._process:
@@ -168,7 +168,11 @@ class Resources:
             if process.source is None or not process.source.weights:
                 self.fetch(*wanted)
                 source = self._fetched.get(wanted)
-                if source is None or hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
+                if (
+                    source is None
+                    or hf_kind.is_encoder_decoder_folder(source.path)
+                    or hf_kind.is_masked_folder(source.path)
+                ):
                     self.end_process()
                     return None
                 if process.source is None:
@@ -181,7 +185,7 @@ class Resources:
 
     def reader(
         self, name: str, dtype: str = "auto", device: str = "auto"
-    ) -> HFModel | ModelProcess | MaskedLM | PairedLM:
+    ) -> HFModel | ModelProcess | MaskedLM | EncoderDecoderModel:
         """The model of this name, loaded: a causal one, or one of another kind, which has presets of its own."""
         from explorer.scoring import hf_kind
 
@@ -194,13 +198,13 @@ class Resources:
         if self._model is None or self._model[0] != wanted:
             self.fetch(name, dtype, device)
             source = self._fetched.get(wanted)
-            paired = source is not None and hf_kind.is_paired_folder(source.path)
+            paired = source is not None and hf_kind.is_encoder_decoder_folder(source.path)
             if source and (paired or hf_kind.is_masked_folder(source.path)):
-                from explorer.scoring import hf_masked, hf_paired
+                from explorer.scoring import hf_encoder_decoder, hf_masked
 
                 with stopping.turn(self._lock):
                     self._model = self._generator = self._other = None  # one at a time
-                    self._other = (wanted, (hf_paired if paired else hf_masked).load(source, device, dtype))
+                    self._other = (wanted, (hf_encoder_decoder if paired else hf_masked).load(source, device, dtype))
                     return self._other[1]
         return self.model(name, dtype, device)
 
@@ -241,11 +245,11 @@ class Resources:
         loaded = self.reader(name, dtype, device)
         if isinstance(loaded, ModelProcess):
             return ModelScorer(loaded)
+        from explorer.scoring.hf_encoder_decoder import EncoderDecoderModel, EncoderDecoderScorer
         from explorer.scoring.hf_masked import MaskedLM, MaskedScorer  # all that follows has torch imported already
-        from explorer.scoring.hf_paired import PairedLM, PairedScorer
 
-        if isinstance(loaded, PairedLM):
-            return PairedScorer(loaded)
+        if isinstance(loaded, EncoderDecoderModel):
+            return EncoderDecoderScorer(loaded)
         return MaskedScorer(loaded) if isinstance(loaded, MaskedLM) else ModelScorer(loaded)
 
     def generator(self, name: str, dtype: str = "auto", device: str = "auto") -> Generator:

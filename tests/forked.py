@@ -113,5 +113,5 @@ def forked_child(command: list[str], *, pass_fds: list[int], env: dict[str, str]
         return Forked(serve, module, theirs, env=env)
 
 
-# In place of `subprocess` where `explorer.scoring.child` starts a process.
+# In place of `subprocess` where `explorer.scoring.child_process` starts a process.
 FORKED = types.SimpleNamespace(Popen=forked_child, DEVNULL=None, TimeoutExpired=subprocess.TimeoutExpired)

@@ -28,7 +28,7 @@ from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.part_processes import PartJob
 from explorer.runs.worker import settle_memory
-from explorer.scoring.child import Message, describe_failure
+from explorer.scoring.child_process import Message, describe_failure
 from explorer.scoring.model_process import ModelProcess
 from explorer.studies import study as find_study
 

@@ -9,7 +9,7 @@ from typing import Any
 from explorer.commands import common
 from explorer.errors import RunError, UsageError
 from explorer.rows.schema import TABLES
-from explorer.scoring.words import BY
+from explorer.scoring.word_scores import BY
 from explorer.settings import Settings
 
 OVER_SEEDS = "over_seeds"

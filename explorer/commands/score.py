@@ -13,8 +13,8 @@ from explorer.commands import common, jsonl, output
 from explorer.commands.jsonl import Line
 from explorer.errors import UsageError
 from explorer.records import Request, Score
-from explorer.scoring.policy import OF_KINDS, PRESETS
-from explorer.scoring.words import BY, By, add_up
+from explorer.scoring.policy import NOT_CAUSAL_PRESETS, PRESETS
+from explorer.scoring.word_scores import BY, By, sum_by_word
 from explorer.settings import Settings
 
 EPILOG = """A line in is a JSON object with "context" and "continuation", both strings; all its other keys are kept.
@@ -87,7 +87,9 @@ def score_lines(args: argparse.Namespace, settings: Settings) -> int:
     started = time.monotonic()
     resources = Resources(settings, _PreparationLines())
     # Masked models and those of an encoder and a decoder are loaded as such, and asked one request after another.
-    scorer_of_kind = resources.scorer(args.model, args.dtype, args.device) if policy.preset in OF_KINDS else None
+    scorer_of_kind = (
+        resources.scorer(args.model, args.dtype, args.device) if policy.preset in NOT_CAUSAL_PRESETS else None
+    )
     model: Any = getattr(scorer_of_kind, "model", None) or resources.model(args.model, args.dtype, args.device)
     requests = [
         Request(str(line.number), 0, line.fields["context"], line.fields["continuation"])
@@ -138,7 +140,7 @@ def _add_score(line: Line, score: Score, *, with_tokens: bool) -> None:
 def _add_words(line: Line, score: Score, by: By) -> None:
     words_field = line.fields.get("words")
     words_given = [str(word) for word in words_field] if isinstance(words_field, list) else []
-    words = add_up(score.tokens, score.logprobs, by, words_given)
+    words = sum_by_word(score.tokens, score.logprobs, by, words_given)
     if isinstance(words, str):
         line.fields |= {"word_texts": None, "word_logprobs": None, "word_error": words}
         return

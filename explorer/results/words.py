@@ -10,7 +10,7 @@ import pandas as pd
 from explorer.errors import RunError
 from explorer.results.packed_run import Run
 from explorer.rows.schema import FACTORS
-from explorer.scoring.words import By, add_up
+from explorer.scoring.word_scores import By, sum_by_word
 
 ABOUT = ("instance_id", "request", "option", "role", *FACTORS)
 # What a row says beyond which scored text it is of.
@@ -48,7 +48,7 @@ def word_table(run: Run, by: By = "auto") -> pd.DataFrame:
             rows.append({**about, "word": 1, "reason": score["reason"] or NO_TOKENS})
             continue
         option_words = words_given.get(score["instance_id"], {}).get(str(score["option"]), ())
-        words = add_up(
+        words = sum_by_word(
             list(texts), [float("nan") if value is None else float(value) for value in logprobs], by, option_words
         )
         if isinstance(words, str):

@@ -25,9 +25,9 @@ from explorer.errors import ExplorerError, RunError
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.pipeline import Meter, short_turns
-from explorer.scoring.child import Child, Message
+from explorer.scoring.child_process import Child, Message
 from explorer.scoring.engine.memory import free_ram
-from explorer.scoring.model_process import ModelProcess, remake
+from explorer.scoring.model_process import ModelProcess, rebuild_error
 
 if TYPE_CHECKING:
     from explorer.runs.part import Work
@@ -90,7 +90,7 @@ def make_parts(
             elif kind == "end":
                 left -= 1
             elif kind == "failed":
-                raise remake(*rest)
+                raise rebuild_error(*rest)
             else:
                 raise RunError(
                     "A process that made parts of the run ended by itself. What was finished is kept: what it said "

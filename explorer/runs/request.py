@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
 from explorer.runs import named_models
-from explorer.scoring.policy import OF_KINDS, PAIRED, PLL
+from explorer.scoring.policy import ENCODER_DECODER_PRESETS, NOT_CAUSAL_PRESETS, PLL
 from explorer.studies import chat
 from explorer.studies import study as find_study
 from explorer.studies.selection import ONLY, SELECTION, of_slice, of_suites, splits_of
@@ -102,7 +102,7 @@ def make_spec(
         resolved[named_models.FOLDERS] = folders
     preset = str(resolved.get("preset", ""))
     _refuse_preset(study, preset)
-    kind = {"masked": preset == PLL, "paired": preset in PAIRED}
+    kind = {"masked": preset == PLL, "paired": preset in ENCODER_DECODER_PRESETS}
     who = identity.identify(model, resources.settings, **kind) if recipe.needs_model else identity.NOBODY
     return RunSpec(
         study=study,
@@ -139,7 +139,7 @@ def _refuse_other_languages(
 
 def _refuse_preset(study: str, preset: str) -> None:
     """UsageError for a preset of other kinds of models where the study needs probabilities from left to right."""
-    if preset in OF_KINDS and study not in PSEUDO:
+    if preset in NOT_CAUSAL_PRESETS and study not in PSEUDO:
         whose = "pseudo-log-likelihood of masked models" if preset == PLL else "the decoder of encoder-decoder models"
         raise UsageError(
             f"The study {study} needs probabilities from left to right, which the preset {preset} ({whose}) has not. "

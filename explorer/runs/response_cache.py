@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from explorer.records import Generation, Request, RunSpec, Score
 from explorer.runs.folder import RunFolder
-from explorer.scoring import thoughts
+from explorer.scoring import thinking
 from explorer.scoring.http import Endpoint
 from explorer.scoring.model import Progress, Scorer
 from explorer.scoring.policy import PRESETS, ScoringPolicy
@@ -145,7 +145,9 @@ def _generation_read(request: Request, **values: Any) -> Generation:
     generation = Generation(request, **values)
     if generation.thought or generation.reason:
         return generation
-    return thoughts.apart(generation, opened=request.conversation is None and thoughts.opened_by(request.context))
+    return thinking.split_thought(
+        generation, opened=request.conversation is None and thinking.prompt_opens_thought(request.context)
+    )
 
 
 def _score_read(request: Request, *, context: str, **values: Any) -> Score:

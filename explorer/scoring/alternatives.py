@@ -12,10 +12,10 @@ from explorer.records import Request
 from explorer.scoring.model import Encoding
 from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy, Split
 
-SHOWN = 10
+DEFAULT_COUNT = 10
 
 
-class Expecting(Protocol):
+class NextTokenModel(Protocol):
     """A model that says which tokens it expects next; one behind an endpoint does not."""
 
     window: int
@@ -41,19 +41,23 @@ class Alternative:
 
 
 def likeliest(
-    model: Expecting, request: Request, place: int, policy: ScoringPolicy = PRESETS["natural"], count: int = SHOWN
+    model: NextTokenModel,
+    request: Request,
+    place: int,
+    policy: ScoringPolicy = PRESETS["natural"],
+    count: int = DEFAULT_COUNT,
 ) -> list[Alternative]:
     """The likeliest tokens in the place of the continuation's token number `place` (from 0), the likeliest first.
 
     They are those of the forward pass that scores the token: the same context, BOS and split.
     """
-    before, standing = before_place(model, request, place, policy)
+    before, standing = tokens_before(model, request, place, policy)
     ranked = model.likeliest(before, count)
     return [Alternative(model.decode((token,))[0], logprob, token == standing) for token, logprob in ranked]
 
 
-def before_place(
-    model: Expecting, request: Request, place: int, policy: ScoringPolicy = PRESETS["natural"]
+def tokens_before(
+    model: NextTokenModel, request: Request, place: int, policy: ScoringPolicy = PRESETS["natural"]
 ) -> tuple[tuple[int, ...], int]:
     """The tokens that stand before the continuation's token number `place`, and that token."""
     encoding = model.encode(*policy.move(request.context, request.continuation), policy.bos, policy.split)

@@ -19,7 +19,7 @@ from explorer.scoring.policy import Bos, Split
 
 Pair = tuple[str, str]
 BATCH = 8192
-BROKEN = "\ufffd"  # what decoders write for bytes that are no whole character
+REPLACEMENT_CHARACTER = "\ufffd"  # what decoders write for bytes that are no whole character
 
 
 def _letters_of_bytes() -> dict[str, int]:
@@ -41,7 +41,7 @@ def unencodable(text: str) -> str:
     return ""
 
 
-def fast_part(tokenizer: Any) -> Any:
+def fast_tokenizer(tokenizer: Any) -> Any:
     """The part of transformers' tokenizer that tells where each token starts and ends."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -64,15 +64,15 @@ class TokenizerFacts:
     @classmethod
     def of(cls, tokenizer: Any) -> TokenizerFacts:
         """What a tokenizer of transformers is."""
-        description = fast_part(tokenizer).to_str()  # first: a call may set how it pads
+        description = fast_tokenizer(tokenizer).to_str()  # first: a call may set how it pads
         letter = tuple(tokenizer("a")["input_ids"])
         return cls(description, letter, tokenizer.bos_token_id, tokenizer.eos_token_id)
 
 
 # Here and not beside what reads it: whoever is sent one must not need transformers to unpack it.
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How a model reads texts, known before it is loaded; `words` as `hf_load.words_of`."""
+class TokenizerSetup:
+    """How a model reads texts, known before it is loaded; `words` as `hf_load.known_tokens`."""
 
     tokenizer: TokenizerFacts
     window: int
@@ -102,7 +102,7 @@ class TextEncoder:
     """
 
     def __init__(self, tokenizer: Any, plain_bos: str = "") -> None:
-        backend = fast_part(tokenizer)
+        backend = fast_tokenizer(tokenizer)
         description = backend.to_str()
         self.hash = hashlib.sha256(description.encode()).hexdigest()[:16]
         self._backend = plain_copy(backend, description)
@@ -170,7 +170,7 @@ class TextEncoder:
             part = pairs[first : first + BATCH]
             for (context, _), tokens in zip(part, spliced_texts.encode(self._encode_batch, part), strict=True):
                 ids = tokens.ids
-                start, straddles = _split(tokens.end, tokens.text, len(context) - tokens.at)
+                start, straddles = _find_split(tokens.end, tokens.text, len(context) - tokens.at)
                 start += tokens.before
                 if context in alone:
                     # The peers' rule: as many tokens as the context has alone are cut off, wherever they end.
@@ -208,7 +208,7 @@ class TextEncoder:
         except KeyError:
             for token in set(ids).difference(known):
                 text = self._text_after_anchor(token)
-                if BROKEN in text:
+                if REPLACEMENT_CHARACTER in text:
                     self._broken.add(token)  # before its text is known: another thread may come in between
                 known[token] = text
             texts = [known[token] for token in ids]
@@ -233,8 +233,8 @@ class TextEncoder:
         """Gives each character that is spread over several tokens to the last of them."""
         reader = codecs.getincrementaldecoder("utf-8")("replace")
         for i, (token, text) in enumerate(zip(ids, texts, strict=True)):
-            if BROKEN in text:
-                follows = i + 1 < len(texts) and BROKEN in texts[i + 1]
+            if REPLACEMENT_CHARACTER in text:
+                follows = i + 1 < len(texts) and REPLACEMENT_CHARACTER in texts[i + 1]
                 texts[i] = reader.decode(self._bytes(token, text), final=not follows)
 
     def _bytes(self, token: int, text: str) -> bytes:
@@ -271,7 +271,7 @@ def plain_copy(backend: Any, description: str) -> Any:
 
 # `char_to_token` answers at once in most cases. It has no answer where the character itself belongs to no token, as a
 # blank that the tokenizer drops between words; then the offsets are walked through with such holes filled.
-def _split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
+def _find_split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
     """The first token that ends beyond character `split` of the original, and whether it starts before it."""
     if not split:
         return 0, False
@@ -281,7 +281,7 @@ def _split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
     token = tokens.char_to_token(split)
     if token is not None:
         return token, tokens.token_to_chars(token)[0] < split
-    offsets = _covering(tokens.offsets, len(text))
+    offsets = _fill_offset_gaps(tokens.offsets, len(text))
     start = next((i for i, (_, end) in enumerate(offsets) if end > split), len(offsets))
     return start, start < len(offsets) and offsets[start][0] < split
 
@@ -289,10 +289,10 @@ def _split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
 def _begins_before(tokens: spliced_texts.Tokens, number: int, place: int) -> bool:
     """Whether this token of a text begins before a character of it."""
     own = number - tokens.before
-    return own < 0 or _covering(tokens.end.offsets, len(tokens.text))[own][0] + tokens.at < place
+    return own < 0 or _fill_offset_gaps(tokens.end.offsets, len(tokens.text))[own][0] + tokens.at < place
 
 
-def _covering(offsets: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+def _fill_offset_gaps(offsets: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
     """Offsets without holes: what normalization dropped belongs to the token before it.
 
     A tokenizer that composes e and an accent reports the place of the e alone; the accent is that token's, too.

@@ -14,13 +14,13 @@ import transformers
 
 from explorer import packaged
 from explorer.errors import ModelError
-from explorer.scoring import hf_kind, hf_load, hf_reading, hf_source
+from explorer.scoring import hf_kind, hf_load, hf_source, hf_tokenizer
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine.device import choose_device
-from explorer.scoring.hf_batches import padded
-from explorer.scoring.hf_words import whole_words
+from explorer.scoring.hf_batches import pad_rows
 from explorer.scoring.model import Gap
+from explorer.scoring.vocabulary_words import whole_words
 from explorer.settings import Settings
 
 MINILM = "all-minilm-l6-v2"
@@ -66,7 +66,7 @@ class SentenceEncoder:
         return vectors
 
     def _vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
-        ids, mask = padded(rows, 0, self._device)
+        ids, mask = pad_rows(rows, 0, self._device)
         states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
         if self._first_token:
             pooled = states[:, 0]
@@ -122,7 +122,7 @@ class MaskedModel:
 
     def _logprobs(self, rows: Sequence[Sequence[int]], places: Sequence[int]) -> np.ndarray:
         """Log-probabilities of the vocabulary at one place of each row."""
-        ids, mask = padded(rows, self._tokenizer.pad_token_id or 0, self._device)
+        ids, mask = pad_rows(rows, self._tokenizer.pad_token_id or 0, self._device)
         with self._lock, torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits
             chosen = logits[torch.arange(len(rows)), torch.tensor(places)]
@@ -150,13 +150,13 @@ def _read(path: Path, kind: Any, failure: str, remedy: str) -> tuple[Any, Any, A
     try:
         where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         config = transformers.AutoConfig.from_pretrained(path, **where)
-        hf_kind.require_fit(path.name, config, hf_source.count_parameters(path), remedy, kind.__name__)
+        hf_kind.require_size_as_files(path.name, config, hf_source.count_parameters(path), remedy, kind.__name__)
         tokenizer = transformers.AutoTokenizer.from_pretrained(path, **where)
         model, report = kind.from_pretrained(
             path, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **where
         )
     except Exception as error:  # whatever transformers raises of files from elsewhere
-        why = error if isinstance(error, ModelError) else hf_reading.first_line(error)
+        why = error if isinstance(error, ModelError) else hf_tokenizer.first_line(error)
         raise ModelError(f"{failure} ({why}). {remedy}") from error
     hf_load.require_own_tokenizer(path.name, tokenizer, model)
     return tokenizer, model, report

@@ -49,7 +49,7 @@ def report(name: str, path: Path) -> FolderReport:
                          "layout.")  # fmt: skip
     text = config.get("text_config") if isinstance(config.get("text_config"), Mapping) else config
     refusal, parameters = "", 0
-    paired = hf_kind.is_paired(config)
+    paired = hf_kind.is_encoder_decoder(config)
     masked = not paired and hf_kind.is_masked(config)
     weights = weight_files(path)
     try:

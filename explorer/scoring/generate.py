@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from explorer.records import Generation, Request
-from explorer.scoring import hf_chat, thoughts
+from explorer.scoring import hf_chat, thinking
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine.contract import Answer, Decoder, Ids, Progress, Stats, StopRules, Until
 from explorer.scoring.engine.prefixes import Group, group
@@ -62,7 +62,7 @@ class ModelGenerator:
                 tuple(filter(None, stop)),
                 until,
                 lambda ids: "".join(self.model.decode(ids)),
-                partial(thoughts.where_answer_begins, opened=thinks),
+                partial(thinking.where_answer_begins, opened=thinks),
             )
             for thinks in set(opened)
         }
@@ -87,7 +87,7 @@ class ModelGenerator:
         self._write(answers, progress, len(requests))
         dtype = self.model.record().get("dtype")
         return [
-            thoughts.apart(_generation(request, answers[place], dtype), opened=opened[place])
+            thinking.split_thought(_generation(request, answers[place], dtype), opened=opened[place])
             if place in answers
             else Generation(request, "", reason=reasons[place])
             for place, request in enumerate(requests)
@@ -121,7 +121,11 @@ class ModelGenerator:
             reasons.append(unencodable(text))
             texts.append("" if reasons[-1] else text)
         encodings = self.model.encode_all([(text, "") for text in texts], "auto", "offsets")
-        return [encoding.ids for encoding in encodings], reasons, [thoughts.opened_by(text) for text in texts]
+        return (
+            [encoding.ids for encoding in encodings],
+            reasons,
+            [thinking.prompt_opens_thought(text) for text in texts],
+        )
 
     def prompt(self, request: Request) -> str:
         """The text that the model reads: a conversation in the form of the tokenizer's chat template, if it has one."""

@@ -10,14 +10,14 @@ import transformers
 
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring import hf_kind, hf_load, hf_reading, hf_source
+from explorer.scoring import hf_kind, hf_load, hf_source, hf_tokenizer
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.engine.rows import Attention, RowRunner
 from explorer.scoring.hf_load import describe
-from explorer.scoring.hf_reading import again, first_line
 from explorer.scoring.hf_source import Source
+from explorer.scoring.hf_tokenizer import first_line, repair_advice
 from explorer.scoring.model import Encoding, Progress, RowScores
 from explorer.scoring.policy import Bos, Split
 from explorer.settings import Settings
@@ -32,8 +32,8 @@ class HFModel:
         self.model = model
         self.tokenizer = tokenizer
         self.encoder = TextEncoder(tokenizer, source.known.bos if source.known else "")
-        self.window = hf_reading.window_of(model.config, tokenizer)
-        self.words = hf_load.words_of(model, tokenizer)
+        self.window = hf_tokenizer.window_of(model.config, tokenizer)
+        self.words = hf_load.known_tokens(model, tokenizer)
         self.dtype = dtype
         self.runner = RowRunner(model, attention)
         self.lock = self.runner.lock
@@ -101,10 +101,10 @@ def load(
         torch.set_num_threads(settings.threads)
     if kind == "float32":
         torch.set_float32_matmul_precision("highest")  # no TF32
-    config = hf_reading.read_config(source)
+    config = hf_tokenizer.read_config(source)
     _require_causal(source, config)
-    tokenizer = hf_reading.read_tokenizer(source, again(source))
-    hf_kind.require_fit(source.name, config, hf_source.count_parameters(source.path), again(source))
+    tokenizer = hf_tokenizer.read_tokenizer(source, repair_advice(source))
+    hf_kind.require_size_as_files(source.name, config, hf_source.count_parameters(source.path), repair_advice(source))
     model = _weights(source, config, kind, place)
     hf_load.require_own_tokenizer(source.name, tokenizer, model)
     hf_kind.require_causal_scores(source.name, model)
@@ -140,7 +140,7 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
         if missing:
             raise ModelError(
                 f"The files of {source.name} lack {len(missing)} of the model's weights ({missing[0]}, ...). "
-                f"They may be damaged or belong to another architecture. {again(source)}"
+                f"They may be damaged or belong to another architecture. {repair_advice(source)}"
             )
         return model.to(device).eval()
     except torch.OutOfMemoryError as error:
@@ -150,4 +150,4 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"{source.name} cannot be loaded ({first_line(error)}). {again(source)}") from error
+        raise ModelError(f"{source.name} cannot be loaded ({first_line(error)}). {repair_advice(source)}") from error

@@ -18,7 +18,7 @@ Answer = TypeVar("Answer")
 BATCH_TOKENS = {"cuda": 16384, "cpu": 1024}
 
 
-def in_batches(
+def run_in_batches(
     rows: Sequence[Row],
     length: Callable[[Row], int],
     ask: Callable[[Sequence[Row]], Sequence[Answer]],
@@ -41,7 +41,7 @@ def in_batches(
     return [given[number] for number in range(len(rows))]
 
 
-def padded(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def pad_rows(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows as one tensor, padded at the right, and a mask that is 1 where a token stands and 0 on padding.
 
     For example (5, 6, 7) and (8,) with the filler 0:  [5 6 7]   [1 1 1]
@@ -55,7 +55,7 @@ def padded(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[tor
     return ids.to(device), mask.to(device)
 
 
-def in_requests(progress: Progress | None, requests: int) -> Progress | None:
+def progress_in_requests(progress: Progress | None, requests: int) -> Progress | None:
     """Progress that is told in rows, passed on in requests, since one request may be several rows."""
     if progress is None:
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,16 @@ from safetensors import SafetensorError, safe_open
 
 from explorer import plain_json
 from explorer.scoring import hf_source
-from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype, device_name
+from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.engine.families import CausalModel, Shape, place_of, read_shape
 from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_source import Source
+from explorer.scoring.model_record import model_record
 from explorer.scoring.weight_files import weight_files
 from explorer.settings import Settings
 
-STRANGE = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError)  # of a configuration that makes no sense
+# What Python raises where a configuration makes no sense.
+CONFIG_ERRORS = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
 READERS = 4  # threads that read weights: one alone waits for the disk, or for the card, half of the time
 
 
@@ -44,19 +45,8 @@ class DirectModel:
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, without what the tokenizer adds: its hash and the window."""
-        return {
-            "model": self.source.name,
-            "revision": self.source.revision,
-            "weights": self.source.weights,
-            "dtype": self.dtype,
-            "device": device_name(self.runner.device),
-            "attention": self.runner.attention,
-            "batches": self.runner.mode,
-            "layers": "lexiscope",
-            "torch": str(torch.__version__),
-            "transformers": version("transformers"),
-            **({"weights_from": self.source.form} if self.source.form else {}),
-        }
+        scored_by = {"attention": self.runner.attention, "batches": self.runner.mode, "layers": "lexiscope"}
+        return model_record(self.source, self.dtype, self.runner.device, scored_by)
 
 
 def load(source: Source, settings: Settings, device: str = "auto", dtype: str = "auto") -> DirectModel | None:
@@ -69,7 +59,7 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
     files = weight_files(source.path)
     try:
         shape = read_shape(plain_json.read((source.path / "config.json").read_text("utf-8")))
-    except (OSError, *STRANGE):
+    except (OSError, *CONFIG_ERRORS):
         return None
     if shape is None or not files:
         return None
@@ -79,13 +69,13 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
     if kind == "float32":
         torch.set_float32_matmul_precision("highest")  # no TF32
     try:
-        model = _read(files, shape, DTYPES[kind], place)
-    except (OSError, SafetensorError, torch.OutOfMemoryError, *STRANGE):
+        model = _read_weights(files, shape, DTYPES[kind], place)
+    except (OSError, SafetensorError, torch.OutOfMemoryError, *CONFIG_ERRORS):
         return None
     return DirectModel(source, RowRunner(model), kind) if model else None
 
 
-def _read(files: Sequence[Path], shape: Shape, dtype: torch.dtype, device: torch.device) -> CausalModel | None:
+def _read_weights(files: Sequence[Path], shape: Shape, dtype: torch.dtype, device: torch.device) -> CausalModel | None:
     """The model with its weights in their place, or None where the files hold others than it needs."""
     names = [
         (file, name, place) for file in files for name in _names(file) if (place := place_of(name, shape.model_type))

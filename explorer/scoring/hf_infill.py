@@ -16,10 +16,10 @@ import torch
 from explorer.records import Request
 from explorer.scoring.engine.device import row_length
 from explorer.scoring.hf import HFModel
-from explorer.scoring.hf_words import whole_words
 from explorer.scoring.model import Gap
 from explorer.scoring.policy import PRESETS
 from explorer.scoring.score import score
+from explorer.scoring.vocabulary_words import whole_words
 
 MARK = "infill:"  # before a model's name: that it fills gaps
 EMBEDDED = "gemma-3-270m"

@@ -17,28 +17,30 @@ _MASKED = """
     mobilebert modernbert mpnet mra nezha nomic_bert nystromformer perceiver qdqbert rembert roberta
     roberta-prelayernorm roc_bert roformer splinter squeezebert tapas xlm xlm-roberta xlm-roberta-xl xmod yoso
 """
-MASKED = frozenset(_MASKED.split())
+MASKED_FAMILIES = frozenset(_MASKED.split())
 MASKED_HEADS = ("ForMaskedLM", "ForPreTraining")
 TWO_SIDED = {"xlnet": "a permutation language model"}
 # Families of an encoder and a decoder, where the configuration does not say so.
-_PAIRED = """
+_ENCODER_DECODERS = """
     bart bigbird_pegasus blenderbot blenderbot-small encoder-decoder fsmt led longt5 m2m_100 marian mbart mt5 mvp
     nllb-moe pegasus pegasus_x plbart prophetnet seamless_m4t speech-encoder-decoder switch_transformers t5 t5gemma
     t5gemma2 trocr udop umt5 vision-encoder-decoder whisper xlm-prophetnet
 """
-PAIRED = frozenset(_PAIRED.split())
+ENCODER_DECODERS = frozenset(_ENCODER_DECODERS.split())
 # Not every study has these presets, and who loads a model does not know for which one; so it is said which have.
-TAKERS = "which accuracy, popularity, perturbation and priming take,"
-PSEUDO = f"With the preset pll (pseudo-log-likelihood), {TAKERS} it can be asked in another way."
-BY_DECODER = f"With the preset seq2seq or decoder, {TAKERS} its decoder can be asked, given a source."
-INSTEAD = "Choose a causal model, for example gemma-3-270m, gpt2 or EleutherAI/pythia-160m."
+STUDIES_WITH_PRESETS = "which accuracy, popularity, perturbation and priming take,"
+ADVICE_MASKED = f"With the preset pll (pseudo-log-likelihood), {STUDIES_WITH_PRESETS} it can be asked in another way."
+ADVICE_ENCODER_DECODER = (
+    f"With the preset seq2seq or decoder, {STUDIES_WITH_PRESETS} its decoder can be asked, given a source."
+)
+ADVICE_CAUSAL = "Choose a causal model, for example gemma-3-270m, gpt2 or EleutherAI/pythia-160m."
 MOST_LAYERS = 2_000
 PACKED = 16  # weights that one number of a quantized file may stand for
 SPARE = 50_000_000  # numbers that a model makes for itself, such as tables of places
-PREFIX, WHOLE = 6, 10  # tokens of the two test sequences: what they share, and all
+SHARED_TOKENS, TEST_TOKENS = 6, 10  # tokens of the two test sequences: what they share, and all
 # Nats that the scores of the shared tokens may differ by, in float32 and in shorter formats. Random weights look ahead
 # by a few thousandths, trained ones by about one.
-MOST, MOST_SHORT = 1e-4, 0.01
+MAX_SHIFT_FLOAT32, MAX_SHIFT_HALF = 1e-4, 0.01
 
 
 # How weights were made smaller → the package that reads them: as pip calls it, and as it is imported.
@@ -80,18 +82,18 @@ def require_package(name: str, method: str) -> None:
 def require_causal(name: str, config: Mapping[str, Any]) -> None:
     """ModelError where a config.json says that the model fills gaps or turns one text into another."""
     family = str(config.get("model_type", ""))
-    if is_paired(config):
+    if is_encoder_decoder(config):
         raise ModelError(
             f"{name} is an encoder-decoder model ({family}): it writes one text for another that it has read whole, "
-            f"and has no probability for a text by itself. {BY_DECODER} {INSTEAD}"
+            f"and has no probability for a text by itself. {ADVICE_ENCODER_DECODER} {ADVICE_CAUSAL}"
         )
     if is_masked(config):
         raise ModelError(
             f"{name} is a masked language model ({family}): it reads the words on both sides of a gap, so what it "
-            f"gives a word is no probability of that word after the words before it. {PSEUDO} {INSTEAD}"
+            f"gives a word is no probability of that word after the words before it. {ADVICE_MASKED} {ADVICE_CAUSAL}"
         )
     if family in TWO_SIDED:
-        raise ModelError(f"{name} is {TWO_SIDED[family]} ({family}): it reads words on both sides. {INSTEAD}")
+        raise ModelError(f"{name} is {TWO_SIDED[family]} ({family}): it reads words on both sides. {ADVICE_CAUSAL}")
 
 
 def architecture(config: Mapping[str, Any]) -> str:
@@ -108,21 +110,23 @@ def is_masked(config: Mapping[str, Any]) -> bool:
     """Whether a config.json is that of a model trained to fill gaps, and not turned into a causal one since."""
     heads = _heads(config)
     turned = config.get("is_decoder") is True and not any(head.endswith(MASKED_HEADS) for head in heads)
-    return str(config.get("model_type", "")) in MASKED and not turned
+    return str(config.get("model_type", "")) in MASKED_FAMILIES and not turned
 
 
-def is_paired(config: Mapping[str, Any]) -> bool:
+def is_encoder_decoder(config: Mapping[str, Any]) -> bool:
     """Whether a config.json is that of an encoder and a decoder, and not of the decoder alone."""
     decoder = config.get("is_decoder") is True
-    return config.get("is_encoder_decoder") is True or (str(config.get("model_type", "")) in PAIRED and not decoder)
+    return config.get("is_encoder_decoder") is True or (
+        str(config.get("model_type", "")) in ENCODER_DECODERS and not decoder
+    )
 
 
-def is_paired_folder(folder: Path) -> bool:
+def is_encoder_decoder_folder(folder: Path) -> bool:
     """The same for a folder; False for one whose config.json cannot be read."""
-    return is_paired(_config(folder))
+    return is_encoder_decoder(_config(folder))
 
 
-def not_paired(name: str) -> ModelError:
+def not_encoder_decoder_error(name: str) -> ModelError:
     """What is said of a causal or masked model that is asked as one of an encoder and a decoder."""
     return ModelError(
         f"{name} is no encoder-decoder model, which the presets seq2seq and decoder are for. Choose another preset for "
@@ -135,7 +139,7 @@ def is_masked_folder(folder: Path) -> bool:
     return is_masked(_config(folder))
 
 
-def not_masked(name: str) -> ModelError:
+def not_masked_error(name: str) -> ModelError:
     """What is said of a causal model that is asked as a masked one."""
     return ModelError(
         f"{name} is no masked language model, which the preset pll (pseudo-log-likelihood) is for. Choose the preset "
@@ -150,7 +154,7 @@ def require_causal_folder(name: str, folder: Path) -> None:
 
 # transformers makes room for all that a configuration asks for before it tells what the files lack, so that a
 # config.json of a few hundred bytes could take all memory. On the device "meta" a model has shapes and no numbers.
-def require_fit(name: str, config: Any, held: int, remedy: str, kind: str = "AutoModelForCausalLM") -> None:
+def require_size_as_files(name: str, config: Any, held: int, remedy: str, kind: str = "AutoModelForCausalLM") -> None:
     """ModelError where a configuration asks for far more numbers than the `held` ones of the model's files."""
     import torch
     import transformers
@@ -186,7 +190,7 @@ def require_causal_scores(name: str, model: Any) -> None:
     """ModelError where the scores of a beginning move with what stands behind it: the model looks ahead."""
     import torch
 
-    _require_one_way(
+    _require_no_look_ahead(
         name, model, lambda ids: model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits
     )
 
@@ -201,24 +205,24 @@ def require_causal_decoder(name: str, model: Any) -> None:
         given = torch.tensor([ids], device=model.device)
         return model(input_ids=source, decoder_input_ids=given, use_cache=False).logits
 
-    _require_one_way(name, model, logits)
+    _require_no_look_ahead(name, model, logits)
 
 
-def _require_one_way(name: str, model: Any, logits: Callable[[list[int]], Any]) -> None:
+def _require_no_look_ahead(name: str, model: Any, logits: Callable[[list[int]], Any]) -> None:
     import torch
 
     words = int(model.get_input_embeddings().num_embeddings)
-    shared = [(7 * i + 3) % words for i in range(PREFIX)]
+    shared = [(7 * i + 3) % words for i in range(SHARED_TOKENS)]
     endings = (
-        [(11 * i + 5) % words for i in range(WHOLE - PREFIX)],
-        [(13 * i + 8) % words for i in range(WHOLE - PREFIX)],
+        [(11 * i + 5) % words for i in range(TEST_TOKENS - SHARED_TOKENS)],
+        [(13 * i + 8) % words for i in range(TEST_TOKENS - SHARED_TOKENS)],
     )
     with torch.inference_mode():
-        logprobs = [logits(shared + ending)[0, :PREFIX].float().log_softmax(-1) for ending in endings]
+        logprobs = [logits(shared + ending)[0, :SHARED_TOKENS].float().log_softmax(-1) for ending in endings]
     # The scores of the shared tokens, and of all others in their places.
     moved = (logprobs[0] - logprobs[1]).abs().max().item()
-    if moved > (MOST if model.dtype == torch.float32 else MOST_SHORT):
+    if moved > (MAX_SHIFT_FLOAT32 if model.dtype == torch.float32 else MAX_SHIFT_HALF):
         raise ModelError(
             f"{name} looks ahead: the log-probabilities of the same beginning differ by {moved:.2g} nats with what "
-            f"follows it. Its scores are no probabilities of a text from left to right. {INSTEAD}"
+            f"follows it. Its scores are no probabilities of a text from left to right. {ADVICE_CAUSAL}"
         )

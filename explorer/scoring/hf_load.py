@@ -1,6 +1,6 @@
-"""Masked and encoder-decoder models read from their files, and the record of any model that transformers has loaded.
+"""Masked and encoder-decoder models loaded by transformers, and the record of any model that transformers has loaded.
 
-What a file from elsewhere lacks, or what transformers raises of it, comes out as one sentence.
+Where a file is damaged or incomplete, or transformers raises an error, the user reads one sentence.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import torch
 import transformers
 
 from explorer.errors import ModelError
-from explorer.scoring import hf_kind, hf_reading, hf_source
+from explorer.scoring import hf_kind, hf_source, hf_tokenizer
 from explorer.scoring.encode import TextEncoder
-from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype, device_name
-from explorer.scoring.hf_reading import first_line, read_tokenizer
+from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.hf_source import Source
+from explorer.scoring.hf_tokenizer import first_line, read_tokenizer
+from explorer.scoring.model_record import model_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,9 @@ class Kind:
     otherwise: str  # what cannot be done without it, and what to choose instead
 
 
-class Described(Protocol):
+class Describable(Protocol):
     """What the record of a loaded model is made from."""
 
-    name: str
     source: Source
     encoder: TextEncoder
     model: Any
@@ -54,7 +53,7 @@ def load(source: Source, kind: Kind, device: str = "auto", dtype: str = "auto") 
     try:
         config = transformers.AutoConfig.from_pretrained(source.path, **offline)
         hf_kind.require_package(source.name, hf_kind.quantized_by(config))
-        hf_kind.require_fit(source.name, config, held, "Choose another one.", kind.loader)
+        hf_kind.require_size_as_files(source.name, config, held, "Choose another one.", kind.loader)
         tokenizer = read_tokenizer(source, "Copy or download the model again.")
         model, report = getattr(transformers, kind.loader).from_pretrained(
             source.path, dtype=DTYPES[chosen], use_safetensors=True, output_loading_info=True, **offline
@@ -74,10 +73,10 @@ def load(source: Source, kind: Kind, device: str = "auto", dtype: str = "auto") 
 
 def require_own_tokenizer(name: str, tokenizer: Any, model: Any) -> None:
     """ModelError where plain text becomes tokens that the model has not."""
-    hf_reading.require_own_words(name, tokenizer, words_of(model, tokenizer))
+    hf_tokenizer.require_known_tokens(name, tokenizer, known_tokens(model, tokenizer))
 
 
-def words_of(model: Any, tokenizer: Any) -> int:
+def known_tokens(model: Any, tokenizer: Any) -> int:
     """How many tokens a model knows, where its tokenizer has more; 0 where the model knows all of them."""
     try:
         words = int(getattr(model.get_input_embeddings(), "num_embeddings", 0))
@@ -86,21 +85,8 @@ def words_of(model: Any, tokenizer: Any) -> int:
     return words if len(tokenizer) > words else 0
 
 
-def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str | int]:
-    """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and `how` texts are scored."""
+def describe(loaded: Describable, scored_by: Mapping[str, str | int]) -> dict[str, str | int]:
+    """The record of a model that transformers has loaded; `scored_by` says how it scores texts."""
+    reads: dict[str, str | int] = {"tokenizer": loaded.encoder.hash, "window": loaded.window}
     quantized = hf_kind.quantized_by(loaded.model.config)
-    return {
-        "model": loaded.name,
-        "revision": loaded.source.revision,
-        "weights": loaded.source.weights,
-        "tokenizer": loaded.encoder.hash,
-        "dtype": loaded.dtype,
-        "device": device_name(loaded.model.device),
-        **how,
-        "window": loaded.window,
-        # A plain text: of its own kind it would have the process that reads the record import PyTorch, in 5 seconds.
-        "torch": str(torch.__version__),
-        "transformers": transformers.__version__,
-        **({"weights_from": loaded.source.form} if loaded.source.form else {}),
-        **({"quantized": quantized} if quantized else {}),
-    }
+    return model_record(loaded.source, loaded.dtype, loaded.model.device, {**scored_by, **reads}, quantized=quantized)

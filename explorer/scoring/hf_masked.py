@@ -27,7 +27,7 @@ from explorer.errors import ScoringError
 from explorer.records import Request, Score
 from explorer.scoring import hf_load
 from explorer.scoring.encode import TextEncoder
-from explorer.scoring.hf_batches import in_batches, in_requests, padded
+from explorer.scoring.hf_batches import pad_rows, progress_in_requests, run_in_batches
 from explorer.scoring.hf_load import Kind, describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Progress
@@ -50,7 +50,7 @@ class MaskedLM:
         self.encoder = TextEncoder(tokenizer)
         self.dtype = dtype
         self.lock = threading.Lock()
-        self.words = hf_load.words_of(model, tokenizer)
+        self.words = hf_load.known_tokens(model, tokenizer)
         # RoBERTa counts positions from the number of its padding token on.
         places = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)
         first = (model.config.pad_token_id or 0) + 1 if "roberta" in str(model.config.model_type) else 0
@@ -62,12 +62,12 @@ class MaskedLM:
 
     def logprobs(self, rows: Sequence[Row], progress: Progress | None = None) -> list[tuple[float, bool]]:
         """Of each row the log-probability (nats) of the wanted token in its place, and whether it was the likeliest."""
-        return in_batches(rows, lambda row: len(row.ids), self._batch, self.model.device, self.lock, progress)
+        return run_in_batches(rows, lambda row: len(row.ids), self._batch, self.model.device, self.lock, progress)
 
     @torch.inference_mode()
     def _batch(self, rows: Sequence[Row]) -> list[tuple[float, bool]]:
         device = self.model.device
-        ids, mask = padded([row.ids for row in rows], self.tokenizer.pad_token_id or 0, device)
+        ids, mask = pad_rows([row.ids for row in rows], self.tokenizer.pad_token_id or 0, device)
         logits = self.model(input_ids=ids, attention_mask=mask).logits
         places = torch.tensor([row.place for row in rows], device=device)
         at_place = logits[torch.arange(len(rows), device=device), places].float()
@@ -118,7 +118,7 @@ class MaskedScorer:
             )
         texts = [self._text(request, policy) for request in requests]
         rows = [row for text in texts if isinstance(text, _Text) for row in self._rows(text)]
-        answers = iter(self.model.logprobs(rows, in_requests(progress, len(requests))))
+        answers = iter(self.model.logprobs(rows, progress_in_requests(progress, len(requests))))
         return [
             failed(request, text)
             if isinstance(text, str)

@@ -161,7 +161,7 @@ def _from_gguf(path: Path, out: Path) -> None:
     try:
         config = transformers.AutoConfig.from_pretrained(file.parent, **where)
         held = file.stat().st_size * NUMBERS_A_BYTE
-        hf_kind.require_fit(file.name, config, held, "Give the model in safetensors.")
+        hf_kind.require_size_as_files(file.name, config, held, "Give the model in safetensors.")
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **where)
         loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, output_loading_info=True, **where

@@ -16,12 +16,12 @@ from explorer import numbers, stopping
 from explorer.addresses import origin_of, split_address
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Generation, Request, Score
-from explorer.scoring import hf_chat, thoughts
+from explorer.scoring import hf_chat, thinking
 from explorer.scoring.encode import unencodable
 from explorer.scoring.http_calls import Caller, Limits, RequestRefused
 from explorer.scoring.http_logprobs import PromptToken, echoed, prompt_tokens, score_of, score_of_answer
 from explorer.scoring.model import Progress
-from explorer.scoring.policy import OF_KINDS, PRESETS, ScoringPolicy
+from explorer.scoring.policy import NOT_CAUSAL_PRESETS, PRESETS, ScoringPolicy
 from explorer.settings import Settings
 
 Kind = Literal["auto", "chat", "completions"]
@@ -173,7 +173,7 @@ class Endpoint:
         if self.kind == "chat" and not policy.chat:
             raise ScoringError("A chat endpoint returns no log-probabilities of a prompt. Score with its completions.")
         tokenized = policy.bos not in ("auto", "tokenizer") and not policy.chat
-        if policy.preset in OF_KINDS or tokenized or policy.split != "offsets":
+        if policy.preset in NOT_CAUSAL_PRESETS or tokenized or policy.split != "offsets":
             raise ScoringError(
                 f"The preset {policy.preset} says what a model reads and how its tokens are split, which a server "
                 "decides for itself. Score endpoints with the preset natural."
@@ -260,7 +260,7 @@ class Endpoint:
         choice = _choice(answer)
         message = _object(choice.get("message"))
         text = message.get("content") if chat else choice.get("text")
-        thought = thoughts.of_message(message) if chat else ""
+        thought = thinking.thought_in_message(message) if chat else ""
         finish = str(choice.get("finish_reason") or "")
         written = numbers.number(_object(answer.get("usage")).get("completion_tokens"))
         said = isinstance(text, str) or bool(thought)
@@ -271,7 +271,9 @@ class Endpoint:
             finish=finish if finish in ("stop", "length") else "",
             reason="" if said else f"the server answered without text (it says {finish or 'nothing'})",
         )
-        return thoughts.apart(generation, opened=not chat and thoughts.opened_by(request.context), thought=thought)
+        return thinking.split_thought(
+            generation, opened=not chat and thinking.prompt_opens_thought(request.context), thought=thought
+        )
 
     def _chat(self, payload: dict[str, Any], budget: int) -> dict[str, Any]:
         name = self._budget_name

@@ -11,7 +11,7 @@ from typing import Any
 
 from explorer import numbers
 from explorer.records import Request, Score
-from explorer.scoring.encode import BROKEN
+from explorer.scoring.encode import REPLACEMENT_CHARACTER
 from explorer.scoring.policy import ScoringPolicy
 
 ROUNDING = 1e-3  # nats by which a log-probability may lie above 0 in half precision
@@ -85,7 +85,7 @@ def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptTok
     text = request.context + request.continuation
     spelled = [] if reason else _spell(tokens, text)
     if not spelled and not reason:
-        broken = any(BROKEN in token.text or token.text.startswith("bytes:") for token in tokens)
+        broken = any(REPLACEMENT_CHARACTER in token.text or token.text.startswith("bytes:") for token in tokens)
         reason = "the server shows parts of characters" if broken else "the server's tokens do not spell the text"
     first = next((i for i, (_, _, end) in enumerate(spelled) if end > len(context)), len(spelled))
     placed = spelled[first:]
@@ -113,7 +113,7 @@ def score_of_answer(request: Request, policy: ScoringPolicy, tokens: Sequence[Pr
     """The score of an answer in a conversation that the server wrote by its template: of the tokens at its end."""
     whole, answer = "".join(token.text for token in tokens), request.context + request.continuation
     if not whole.endswith(answer):
-        broken = any(BROKEN in token.text for token in tokens)
+        broken = any(REPLACEMENT_CHARACTER in token.text for token in tokens)
         reason = "the server shows parts of characters" if broken else "the server's tokens do not end with the answer"
         return score_of(request, policy, (), reason)
     before = whole.removesuffix(answer) + request.context

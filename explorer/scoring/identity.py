@@ -33,9 +33,9 @@ def identify(name: str, settings: Settings, *, masked: bool = False, paired: boo
     """
     if http.is_endpoint(name):
         if masked:
-            raise hf_kind.not_masked(name)
+            raise hf_kind.not_masked_error(name)
         if paired:
-            raise hf_kind.not_paired(name)
+            raise hf_kind.not_encoder_decoder_error(name)
         return Identity(http.from_name(name, settings).name)
     embedded = ", ".join(model.id for model in catalog.EMBEDDED_MODELS)
     if catalog.find(name) is None and not hf_source.is_folder(name) and not HUB_ID.fullmatch(name):
@@ -43,7 +43,7 @@ def identify(name: str, settings: Settings, *, masked: bool = False, paired: boo
             f"{name!r} is neither an embedded model ({embedded}), nor a folder, nor a Hugging Face id like "
             "EleutherAI/pythia-160m, nor an endpoint like http://localhost:8000/v1#model. Check the spelling."
         )
-    (_require_masked if masked else _require_paired if paired else _require_causal)(name)
+    (_require_masked if masked else _require_encoder_decoder if paired else _require_causal)(name)
     try:
         known = hf_source.identity(name, settings)
     except ModelError as error:
@@ -60,14 +60,14 @@ def _require_masked(name: str) -> None:
     known = catalog.find(name)
     of_folder = hf_source.is_folder(name) and (path_of(name) / "config.json").is_file()
     if (known and known.kind != "masked") or (of_folder and not hf_kind.is_masked_folder(path_of(name))):
-        raise hf_kind.not_masked(name)
+        raise hf_kind.not_masked_error(name)
 
 
-def _require_paired(name: str) -> None:
+def _require_encoder_decoder(name: str) -> None:
     """ModelError for a model that is known to have no encoder beside a decoder before anything is loaded."""
     of_folder = hf_source.is_folder(name) and (path_of(name) / "config.json").is_file()
-    if catalog.find(name) or (of_folder and not hf_kind.is_paired_folder(path_of(name))):
-        raise hf_kind.not_paired(name)
+    if catalog.find(name) or (of_folder and not hf_kind.is_encoder_decoder_folder(path_of(name))):
+        raise hf_kind.not_encoder_decoder_error(name)
 
 
 def _require_causal(name: str) -> None:

@@ -28,13 +28,13 @@ import numpy as np
 from explorer import errors, stopping
 from explorer.errors import ExplorerError, ModelError
 from explorer.records import PackedRow
-from explorer.scoring.child import Child, Message
+from explorer.scoring.child_process import Child, Message
 from explorer.scoring.encode import DescribedTokenizer, TextEncoder
 from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowScores
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
-    from explorer.scoring.encode import Pair, Reading
+    from explorer.scoring.encode import Pair, TokenizerSetup
     from explorer.scoring.hf_source import Source
     from explorer.scoring.model import Encoding
     from explorer.scoring.policy import Bos, Split
@@ -45,7 +45,7 @@ DRIVER = Path("/dev/nvidiactl")  # there where NVIDIA's driver is: told without 
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
+class LoadRequest:
     """Which model the process loads, and how."""
 
     name: str
@@ -56,14 +56,14 @@ class Loading:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class LoadedModel:
     """What is known of a model once it is loaded."""
 
     record: Mapping[str, str | int]
     row_tokens: int
 
 
-class Link(Protocol):
+class ModelConnection(Protocol):
     """Somebody who scores rows: a process of this one's (`Child`), or one that passes them on to another's."""
 
     @property
@@ -75,19 +75,19 @@ class Link(Protocol):
 
 
 @dataclass(slots=True)
-class _Asked:
+class _PendingScores:
     """Rows that are to be scored: how many are done, of how many, and at last their scores, pickled."""
 
     scores: Future[bytes] = field(default_factory=Future)
     done: tuple[int, int] = (0, 0)
 
 
-def pays() -> bool:
+def is_worthwhile() -> bool:
     """Whether a run on this machine is faster with its model in a process of its own."""
     return os.name == "posix" and DRIVER.exists() and os.environ.get("CUDA_VISIBLE_DEVICES", "0") not in ("", "-1")
 
 
-def _result(outcome: Future[T]) -> T:
+def _wait_for(outcome: Future[T]) -> T:
     """What comes of it; who waits can be stopped."""
     while not wait([outcome], timeout=stopping.SLICE).done:
         stopping.look()
@@ -113,13 +113,13 @@ def rows_from_bytes(data: bytes) -> list[PackedRow]:
     return [PackedRow(*(column[end - size : end] for column in columns)) for size, end in zip(sizes, ends, strict=True)]
 
 
-def remake(kind: str, text: str) -> Exception:
+def rebuild_error(kind: str, text: str) -> Exception:
     """The error that a child told (`describe_failure`)."""
     made = getattr(errors, kind, None) if kind else None
     return made(text) if made else RuntimeError(text)
 
 
-def _failure(number: int, error: BaseException) -> Message:
+def _failure_message(number: int, error: BaseException) -> Message:
     kind = type(error).__name__ if isinstance(error, ExplorerError) else ""
     return ("failed", number, kind, str(error))
 
@@ -134,15 +134,15 @@ class ModelProcess:
     `link` is where the model is, if in no process that is to be started; `take` is then given what it says.
     """
 
-    def __init__(self, link: Link | None = None) -> None:
+    def __init__(self, link: ModelConnection | None = None) -> None:
         self.name = ""
         self.source: Source | None = None
         self._guard = threading.Lock()
-        self._loaded: Future[Facts] = Future()
-        self._asked: dict[int, _Asked] = {}
+        self._loaded: Future[LoadedModel] = Future()
+        self._asked: dict[int, _PendingScores] = {}
         self._number = 0
         self._record: Mapping[str, str | int] = {}
-        self._reading: Future[Reading] = Future()
+        self._reading: Future[TokenizerSetup] = Future()
         self._encoder: TextEncoder | None = None
         self._ended = ""  # why nothing more comes
         # The model's first: its imports take longest.
@@ -152,7 +152,7 @@ class ModelProcess:
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:
         """Tells the process which model to load, once."""
         self.name, self.source = source.name, source
-        self._send(("load", Loading(source.name, settings, device, dtype, source)))
+        self._send(("load", LoadRequest(source.name, settings, device, dtype, source)))
         with contextlib.suppress(OSError):  # its end is told to who waits for the tokenizer
             self._reader.send(source)
 
@@ -162,7 +162,7 @@ class ModelProcess:
 
     def wait_for_tokenizer(self) -> None:
         """Returns when texts can be encoded, with no model yet; raises what is wrong with the model's files."""
-        reading = _result(self._reading)
+        reading = _wait_for(self._reading)
         if self._encoder is None:
             known = self._known_source.known
             self._encoder = TextEncoder(DescribedTokenizer(reading.tokenizer), known.bos if known else "")
@@ -177,9 +177,9 @@ class ModelProcess:
     @cached_property
     def tokenizer(self) -> Any:
         """The tokenizer as transformers has it, for chat templates; to load transformers takes seconds."""
-        from explorer.scoring import hf_reading
+        from explorer.scoring import hf_tokenizer
 
-        return hf_reading.read_tokenizer(self._known_source, hf_reading.again(self._known_source))
+        return hf_tokenizer.read_tokenizer(self._known_source, hf_tokenizer.repair_advice(self._known_source))
 
     @property
     def _known_source(self) -> Source:
@@ -198,7 +198,7 @@ class ModelProcess:
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, once the model is loaded."""
-        told = self._record or _result(self._loaded).record
+        told = self._record or _wait_for(self._loaded).record
         # How texts are read is known here, and for some models here alone.
         return {**told, "weights": self._known_source.weights, "tokenizer": self.encoder.hash, "window": self.window}
 
@@ -233,8 +233,8 @@ class ModelProcess:
 
         return take
 
-    def _ask(self, rows: bytes, options: Mapping[str, Any]) -> _Asked:
-        asked = _Asked()
+    def _ask(self, rows: bytes, options: Mapping[str, Any]) -> _PendingScores:
+        asked = _PendingScores()
         with self._guard:
             self._number += 1
             number = self._number
@@ -249,14 +249,16 @@ class ModelProcess:
 
         def tell(outcome: Future[bytes]) -> None:
             error = outcome.exception()
-            told = ("rows", number, outcome.result(), self._record) if error is None else _failure(number, error)
+            told = (
+                ("rows", number, outcome.result(), self._record) if error is None else _failure_message(number, error)
+            )
             with contextlib.suppress(OSError):  # nobody is left who could want it
                 answer(told)
 
         try:
             self._ask(rows, options).scores.add_done_callback(tell)
         except ModelError as error:
-            answer(_failure(number, error))
+            answer(_failure_message(number, error))
 
     def introduce(self, answer: Callable[[Message], None]) -> None:
         """Tells another process how texts are read, and what was loaded once it is."""
@@ -264,7 +266,7 @@ class ModelProcess:
         def tell(kind: str, outcome: Future[Any]) -> None:
             error = outcome.exception()
             with contextlib.suppress(OSError):
-                answer((kind, outcome.result()) if error is None else _failure(0, error))
+                answer((kind, outcome.result()) if error is None else _failure_message(0, error))
 
         assert self._reading.done(), "wait_for_tokenizer comes first"
         tell("reading", self._reading)
@@ -322,7 +324,7 @@ class ModelProcess:
         if kind == "reading":
             self._reading.set_result(rest[0])
         elif kind == "unreadable":
-            self._reading.set_exception(remake(*rest))
+            self._reading.set_exception(rebuild_error(*rest))
         elif kind == "loaded":
             self._loaded.set_result(rest[0])
         elif kind == "progress":
@@ -333,13 +335,13 @@ class ModelProcess:
             self._pop(number).scores.set_result(scores)
         else:
             number, name, text = rest
-            error = remake(name, text)
+            error = rebuild_error(name, text)
             if number:
                 self._pop(number).scores.set_exception(error)
             else:
                 self._loaded.set_exception(error)
 
-    def _pop(self, number: int) -> _Asked:
+    def _pop(self, number: int) -> _PendingScores:
         with self._guard:
             return self._asked.pop(number)
 
@@ -349,7 +351,7 @@ class ModelProcess:
             return reason
         return ModelError(self._why(self._model))
 
-    def _why(self, child: Link) -> str:
+    def _why(self, child: ModelConnection) -> str:
         if self._ended:
             return f"The process of {self.name} is no longer there ({self._ended}). Start the run again."
         code = child.how_it_ended()

@@ -26,20 +26,20 @@ from itertools import islice
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from explorer.scoring.child import describe_failure
-from explorer.scoring.model_process import Facts, Loading, rows_from_bytes
+from explorer.scoring.child_process import describe_failure
+from explorer.scoring.model_process import LoadedModel, LoadRequest, rows_from_bytes
 
 if TYPE_CHECKING:
     from explorer.records import PackedRow
     from explorer.scoring.hf import HFModel
     from explorer.scoring.hf_direct import DirectModel
 
-TELL = 0.25  # seconds between two reports of how far a batch of rows is
-GATHER = 256  # rows that are scored in one go, at most, where several batches of them wait: some full passes
+PROGRESS_EVERY = 0.25  # seconds between two reports of how far a batch of rows is
+MAX_ROWS = 256  # rows that are scored in one go, at most, where several batches of them wait: some full passes
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _ScoreRequest:
     """A batch of rows whose scores somebody waits for."""
 
     number: int
@@ -51,7 +51,7 @@ def main(socket: int) -> None:
     """Loads the model and scores what comes, in the order in which it comes."""
     connection = Connection(socket)
     messages: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(connection, messages), daemon=True).start()
+    threading.Thread(target=_receive, args=(connection, messages), daemon=True).start()
     # Importing PyTorch takes most of the time until the first score; it begins before anybody has said which model is
     # wanted.
     # They make a million objects that stay, which the garbage collector need not look through again and again.
@@ -70,11 +70,11 @@ def main(socket: int) -> None:
         return
     gc.freeze()
     gc.enable()
-    connection.send(("loaded", Facts(model.record(), model.row_tokens)))
+    connection.send(("loaded", LoadedModel(model.record(), model.row_tokens)))
     _score_all(connection, model, messages)
 
 
-def _load_by_transformers(loading: Loading) -> HFModel:
+def _load_by_transformers(loading: LoadRequest) -> HFModel:
     from explorer.scoring import hf  # takes seconds, which a model of the engine's own families is spared
 
     return hf.load(loading.name, loading.settings, device=loading.device, dtype=loading.dtype, source=loading.source)
@@ -88,20 +88,20 @@ def _score_all(
     connection: Connection, model: DirectModel | HFModel, messages: queue.SimpleQueue[tuple[Any, ...]]
 ) -> None:
     send_queued: Callable[[], None] | None = None
-    first: _Wanted | None = None
+    first: _ScoreRequest | None = None
     while True:
-        wanted, first = _gather(messages, first, wait=send_queued is None)
-        send_next = _begin(connection, model, wanted) if wanted else None
+        wanted, first = _next_requests(messages, first, wait=send_queued is None)
+        send_next = _queue_requests(connection, model, wanted) if wanted else None
         if send_queued:
             send_queued()
         send_queued = send_next
 
 
-def _gather(
-    messages: queue.SimpleQueue[tuple[Any, ...]], first: _Wanted | None, *, wait: bool
-) -> tuple[list[_Wanted], _Wanted | None]:
+def _next_requests(
+    messages: queue.SimpleQueue[tuple[Any, ...]], first: _ScoreRequest | None, *, wait: bool
+) -> tuple[list[_ScoreRequest], _ScoreRequest | None]:
     """What is scored in one go, since rows make fuller batches together, and the first that is not part of it."""
-    wanted: list[_Wanted] = []
+    wanted: list[_ScoreRequest] = []
     rows = 0
     while True:
         if first is None:
@@ -109,21 +109,23 @@ def _gather(
                 _, *asked = messages.get(block=wait and not wanted)
             except queue.Empty:
                 return wanted, None
-            first = _Wanted(*asked)
+            first = _ScoreRequest(*asked)
         rows += len(first.rows)
-        if wanted and (rows > GATHER or first.options != wanted[0].options):
+        if wanted and (rows > MAX_ROWS or first.options != wanted[0].options):
             return wanted, first
         wanted.append(first)
         first = None
 
 
-def _begin(connection: Connection, model: DirectModel | HFModel, wanted: list[_Wanted]) -> Callable[[], None]:
+def _queue_requests(
+    connection: Connection, model: DirectModel | HFModel, wanted: list[_ScoreRequest]
+) -> Callable[[], None]:
     """Queues the rows of all that is wanted; what is given waits for their scores and sends them."""
     told = time.monotonic()
 
     def tell(done: int, of: int) -> None:
         nonlocal told
-        if time.monotonic() - told > TELL:
+        if time.monotonic() - told > PROGRESS_EVERY:
             told = time.monotonic()
             for each in wanted:
                 connection.send(("progress", each.number, len(each.rows) * done // of, len(each.rows)))
@@ -133,7 +135,7 @@ def _begin(connection: Connection, model: DirectModel | HFModel, wanted: list[_W
             _send_failure(connection, wanted[0].number, error)
             return
         for each in wanted:  # those before the one that cannot be scored still can
-            _begin(connection, model, [each])()
+            _queue_requests(connection, model, [each])()
 
     def send() -> None:
         try:
@@ -158,7 +160,7 @@ def _send_failure(connection: Connection, number: int, error: Exception) -> None
     connection.send(("failed", number, *describe_failure(error)))
 
 
-def _read(connection: Connection, messages: queue.SimpleQueue[tuple[Any, ...]]) -> None:
+def _receive(connection: Connection, messages: queue.SimpleQueue[tuple[Any, ...]]) -> None:
     try:
         while True:
             message = connection.recv()

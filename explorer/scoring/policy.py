@@ -66,8 +66,8 @@ class ScoringPolicy:
 
 PLL = "pll"  # the preset of masked models, and of no others
 SEQ2SEQ, DECODER = "seq2seq", "decoder"  # the presets of models of an encoder and a decoder, and of no others
-PAIRED = (SEQ2SEQ, DECODER)
-OF_KINDS = (PLL, *PAIRED)  # presets that no causal model takes
+ENCODER_DECODER_PRESETS = (SEQ2SEQ, DECODER)
+NOT_CAUSAL_PRESETS = (PLL, *ENCODER_DECODER_PRESETS)  # presets that no causal model takes
 PRESETS: Mapping[str, ScoringPolicy] = {
     "natural": ScoringPolicy(),
     "lm-eval": ScoringPolicy(preset="lm-eval", bos="declared", blanks="whitespace", split="spliced", ties="first"),
@@ -82,7 +82,7 @@ PRESETS: Mapping[str, ScoringPolicy] = {
     # Pseudo-log-likelihood, within-word left-to-right (explorer/scoring/hf_masked.py): sums of tokens each of which is
     # given all others, so they compare with one another and with no sum of a causal model.
     PLL: ScoringPolicy(preset=PLL, bos="tokenizer"),
-    # By the decoder, given a source: the context, or none (explorer/scoring/hf_paired.py).
+    # By the decoder, given a source: the context, or none (explorer/scoring/hf_encoder_decoder.py).
     SEQ2SEQ: ScoringPolicy(preset=SEQ2SEQ, bos="tokenizer"),
     DECODER: ScoringPolicy(preset=DECODER, bos="tokenizer"),
 }

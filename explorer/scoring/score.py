@@ -18,7 +18,7 @@ from explorer.scoring import hf_chat
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores, Scorer
-from explorer.scoring.policy import PAIRED, PLL, PRESETS, ScoringPolicy
+from explorer.scoring.policy import ENCODER_DECODER_PRESETS, PLL, PRESETS, ScoringPolicy
 
 Truncate = Literal["error", "left"]
 STRETCH = 1 << 21  # characters encoded and packed at once
@@ -103,7 +103,7 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
             f"{model.name} is no masked language model, which the preset {PLL} (pseudo-log-likelihood) is for. Choose "
             "the preset natural for it."
         )
-    if policy.preset in PAIRED:
+    if policy.preset in ENCODER_DECODER_PRESETS:
         raise ScoringError(
             f"{model.name} is no encoder-decoder model, which the preset {policy.preset} is for. Choose the preset "
             "natural for it."

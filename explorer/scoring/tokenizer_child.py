@@ -16,24 +16,24 @@ import sys
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, cast
 
-from explorer.scoring.child import describe_failure
+from explorer.scoring.child_process import describe_failure
 
 if TYPE_CHECKING:
-    from explorer.scoring.encode import Reading
+    from explorer.scoring.encode import TokenizerSetup
     from explorer.scoring.hf_source import Source
 
-HIDDEN = "torch"
-BUILT_ON_IT = ("transformers", "explorer.scoring.hf_reading")
+HIDDEN_PACKAGE = "torch"
+DEPENDENTS = ("transformers", "explorer.scoring.hf_tokenizer")
 
 
 def main(socket: int) -> None:
     """Imports, waits for a model's files, reads them and tells."""
     connection = Connection(socket)
-    _hide()
+    _hide_torch()
     with contextlib.suppress(Exception):  # what is wrong shows when a tokenizer is read
-        from explorer.scoring import hf_reading
+        from explorer.scoring import hf_tokenizer
 
-        hf_reading.import_ahead()
+        hf_tokenizer.import_ahead()
     with contextlib.suppress(EOFError, OSError):  # nobody is left who could want anything
         source = connection.recv()
         try:
@@ -42,35 +42,35 @@ def main(socket: int) -> None:
             connection.send(("unreadable", *describe_failure(error)))
 
 
-def _read(source: Source) -> Reading:
+def _read(source: Source) -> TokenizerSetup:
     try:
-        from explorer.scoring import hf_reading
+        from explorer.scoring import hf_tokenizer
 
-        return hf_reading.read(source)
+        return hf_tokenizer.read_setup(source)
     except Exception:
-        if not _show():
+        if not _unhide_torch():
             raise
-    from explorer.scoring import hf_reading as read_again
+    from explorer.scoring import hf_tokenizer as read_again
 
-    return read_again.read(source)
+    return read_again.read_setup(source)
 
 
-def _hide() -> None:
-    if HIDDEN not in sys.modules:  # as of now, an import of it fails
-        sys.modules[HIDDEN] = cast(Any, None)
+def _hide_torch() -> None:
+    if HIDDEN_PACKAGE not in sys.modules:  # as of now, an import of it fails
+        sys.modules[HIDDEN_PACKAGE] = cast(Any, None)
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # else they say that PyTorch was not found
 
 
-def _show() -> bool:
+def _unhide_torch() -> bool:
     """Forgets what was imported without PyTorch; whether it was hidden."""
-    if sys.modules.get(HIDDEN, 0) is not None:
+    if sys.modules.get(HIDDEN_PACKAGE, 0) is not None:
         return False
     for name in list(sys.modules):
-        if name == HIDDEN or name.startswith(BUILT_ON_IT):
+        if name == HIDDEN_PACKAGE or name.startswith(DEPENDENTS):
             del sys.modules[name]
     import explorer.scoring
 
-    vars(explorer.scoring).pop("hf_reading", None)
+    vars(explorer.scoring).pop("hf_tokenizer", None)
     return True
 
 

@@ -13,7 +13,7 @@ from explorer import languages
 from explorer.benchmarks import sources
 from explorer.errors import BenchmarkError
 from explorer.figures.models import model_title
-from explorer.scoring import added, catalog, embedded, hf_source, http
+from explorer.scoring import catalog, embedded, hf_source, http, owner_models
 from explorer.scoring.catalog import KnownModel
 from explorer.settings import Settings
 from explorer.ui import resources, visitor
@@ -147,7 +147,7 @@ def added_models() -> list[str]:
 
     A visitor sees of the owner's those of the hub alone: an address or a folder is the owner's business.
     """
-    owned = added.read(resources.settings())
+    owned = owner_models.read(resources.settings())
     if visitor.is_trusted():
         return owned
     public = [name for name in owned if not http.is_endpoint(name) and not hf_source.is_folder(name)]
@@ -157,7 +157,7 @@ def added_models() -> list[str]:
 def add_model(name: str) -> None:
     """Puts a model on the list: the owner's for good, a visitor's for this session."""
     if visitor.is_trusted():
-        added.add(name, resources.settings())
+        owner_models.add(name, resources.settings())
     else:
         st.session_state[ADDED] = [*st.session_state.get(ADDED, ()), name]
 
@@ -165,7 +165,7 @@ def add_model(name: str) -> None:
 def remove_model(name: str) -> None:
     """Takes a model that was added by hand off the list."""
     if visitor.is_trusted():
-        added.remove(name, resources.settings())
+        owner_models.remove(name, resources.settings())
     st.session_state[ADDED] = [model_name for model_name in st.session_state.get(ADDED, ()) if model_name != name]
 
 

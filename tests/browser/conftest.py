@@ -138,12 +138,12 @@ def undone(cache: Path) -> Iterator[None]:
     """For tests that write into the shared cache: runs and models that were added are taken out again."""
     from explorer.__main__ import main
     from explorer.runs import queue
-    from explorer.scoring import added
+    from explorer.scoring import owner_models
 
     yield
     for info in queue.list_runs(settings_module.read(cache=cache)):
         assert main(["delete", info.run_id, "--cache", str(cache)]) == 0
-    (cache / added.FILE).unlink(missing_ok=True)
+    (cache / owner_models.FILE).unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")

@@ -241,7 +241,7 @@ def test_each_is_one_sentence(tiny_gpt2, tmp_path, settings, case):
 @pytest.mark.parametrize("name", ["tokenizer.json", "config.json", "model.safetensors"])
 @pytest.mark.parametrize("preset", ["seq2seq", "decoder"])
 def test_an_encoder_decoder_folder_that_lacks_a_file_is_one_sentence(tmp_path, settings, name, preset):
-    from tests.scoring.test_hf_paired import made
+    from tests.scoring.test_hf_encoder_decoder import made
 
     (tmp_path / "t5").mkdir()
     folder = made(tmp_path / "t5", "t5")
@@ -302,7 +302,7 @@ def test_a_tokenizer_of_a_bigger_model_is_refused_for_every_kind(tmp_path, setti
     from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
     from tests.scoring.not_causal import made_bert
-    from tests.scoring.test_hf_paired import made
+    from tests.scoring.test_hf_encoder_decoder import made
 
     (tmp_path / "made").mkdir()
     folder = made_bert(tmp_path / "made") if kind == "masked" else made(tmp_path / "made", "t5")
@@ -340,9 +340,9 @@ def test_a_format_shorter_than_float32_is_named_as_what_may_be_wrong():
 
 def test_presets_for_other_kinds_of_models_are_named_with_the_studies_that_take_them():
     for study in PSEUDO:
-        assert study in hf_kind.PSEUDO and study in hf_kind.BY_DECODER
+        assert study in hf_kind.ADVICE_MASKED and study in hf_kind.ADVICE_ENCODER_DECODER
     for study in set(STUDIES) - set(PSEUDO):
-        assert study not in hf_kind.PSEUDO and study not in hf_kind.BY_DECODER
+        assert study not in hf_kind.ADVICE_MASKED and study not in hf_kind.ADVICE_ENCODER_DECODER
 
 
 @pytest.mark.parametrize("family", ["bert", "t5"])
@@ -350,7 +350,7 @@ def test_loading_draws_no_bars(tmp_path, settings, capfd, family):
     import transformers
 
     from tests.scoring.not_causal import made_bert
-    from tests.scoring.test_hf_paired import made
+    from tests.scoring.test_hf_encoder_decoder import made
 
     (tmp_path / "made").mkdir()
     folder = made_bert(tmp_path / "made") if family == "bert" else made(tmp_path / "made", family)

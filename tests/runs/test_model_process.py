@@ -26,7 +26,7 @@ from explorer.rows.builders import measure_row
 from explorer.runs import part, pipeline, worker
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
-from explorer.scoring import child, hf, model_process, model_process_child
+from explorer.scoring import child_process, hf, model_process, model_process_child
 from explorer.scoring.engine import tree
 from explorer.scoring.score import ModelScorer, score
 from explorer.studies.study import Stages, Study
@@ -51,9 +51,9 @@ FROM_NOTHING = {  # the process of all others is forked where imports are done
 
 @pytest.fixture(autouse=True)
 def a_gpu_would_be_here(monkeypatch, request):
-    monkeypatch.setattr(model_process, "pays", lambda: True)
+    monkeypatch.setattr(model_process, "is_worthwhile", lambda: True)
     if request.node.name not in FROM_NOTHING:
-        monkeypatch.setattr(child, "subprocess", FORKED)
+        monkeypatch.setattr(child_process, "subprocess", FORKED)
 
 
 class _Content(list):
@@ -132,7 +132,7 @@ def test_rows_are_those_of_a_model_in_the_same_process(settings, tiny_gpt2, monk
     apart, said = done(settings, study, str(tiny_gpt2))
     assert apart.progress().status == "complete", said
     rows = {table: apart.read(table) for table in ("scores", "measures", "instances")}
-    monkeypatch.setattr(model_process, "pays", lambda: False)
+    monkeypatch.setattr(model_process, "is_worthwhile", lambda: False)
     (settings.runs / apart.run_id).rename(tmp_path / "apart")
     here, _ = done(settings, study, str(tiny_gpt2))
     assert here.run_id == apart.run_id
@@ -239,10 +239,10 @@ def test_what_waits_is_gathered_up_to_a_bound_in_its_order_and_by_its_options():
         messages.put(("score", number, [None] * rows, options))
     gathered, first = [], None
     while first is not None or not messages.empty():
-        wanted, first = model_process_child._gather(messages, first, wait=True)
+        wanted, first = model_process_child._next_requests(messages, first, wait=True)
         gathered.append([each.number for each in wanted])
     assert gathered == [[0, 1], [2], [3], [4]]
-    assert model_process_child._gather(messages, None, wait=False) == ([], None)
+    assert model_process_child._next_requests(messages, None, wait=False) == ([], None)
 
 
 def test_a_message_that_cannot_be_read_ends_the_process_and_is_told(settings, tiny_gpt2):

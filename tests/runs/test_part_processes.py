@@ -18,9 +18,9 @@ from explorer.runs import part_processes, worker
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
-from explorer.scoring import child as child_module
+from explorer.scoring import child_process as child_module
 from explorer.scoring import model_process
-from explorer.scoring.child import Child
+from explorer.scoring.child_process import Child
 from tests.forked import FORKED
 
 SETTINGS = {
@@ -37,7 +37,7 @@ FROM_NOTHING = "test_several_processes_make_the_rows_of_one[accuracy]"  # others
 def two_processes(monkeypatch, request):
     if request.node.name != FROM_NOTHING:
         monkeypatch.setattr(child_module, "subprocess", FORKED)
-    monkeypatch.setattr(model_process, "pays", lambda: True)
+    monkeypatch.setattr(model_process, "is_worthwhile", lambda: True)
     monkeypatch.setattr(part_processes, "count_for", lambda instances: 2)
 
 
@@ -79,7 +79,7 @@ def test_several_processes_make_the_rows_of_one(
     assert len(begun) == 2 and all(child.how_it_ended() is not None for child in begun)
     rows = {table: several.read(table) for table in ("scores", "measures", "instances")}
     (settings.runs / several.run_id).rename(tmp_path / "several")
-    monkeypatch.setattr(model_process, "pays", lambda: False)
+    monkeypatch.setattr(model_process, "is_worthwhile", lambda: False)
     alone = run(settings, study, str(tiny_gpt2))
     assert alone.run_id == several.run_id and len(rows["scores"])
     for table, frame in rows.items():

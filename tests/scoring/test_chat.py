@@ -14,7 +14,7 @@ from explorer.scoring import chat_files, hf, hf_chat
 from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.policy import PRESETS
 from explorer.scoring.score import ModelScorer, score
-from explorer.scoring.shared import SharedScorer
+from explorer.scoring.shared_prefix_scorer import SharedPrefixScorer
 
 # As SmolLM2 has it; with a BOS written by the template, as Gemma has it; with a blank before an answer, as Mistral has
 # it; with an empty thought before an answer that is there, as Qwen 3 has it; and one that trims what is said.
@@ -91,7 +91,7 @@ def test_labels_behind_shared_demonstrations_are_scored_the_same(settings, tiny_
         for option, label in enumerate(("negative", "positive"))
     ]
     asked, policy = prompts_chat.all_as_chat(asked), PRESETS["natural"].as_chat()
-    together = SharedScorer(ModelGenerator(model)).score(asked, policy)
+    together = SharedPrefixScorer(ModelGenerator(model)).score(asked, policy)
     alone = ModelScorer(model).score(asked, policy)
     assert [one.sum for one in together] == pytest.approx([one.sum for one in alone], abs=1e-4)
     assert [one.token_ids for one in together] == [one.token_ids for one in alone]

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from explorer import settings as settings_module
 from explorer.errors import ModelError
-from explorer.scoring import hf, hf_direct, hf_reading
+from explorer.scoring import hf, hf_direct, hf_tokenizer
 from explorer.scoring.engine import tree
 from explorer.scoring.engine.families import read_shape
 from explorer.scoring.engine.flex import FlexLayers
@@ -260,7 +260,7 @@ def test_a_tokenizer_of_a_bigger_model_is_refused_before_any_weights_are_read(ti
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"vocab_size": 50}))
     with pytest.raises(ModelError, match="belongs to another model"):
-        hf_reading.read(source_of(tmp_path))
+        hf_tokenizer.read_setup(source_of(tmp_path))
 
 
 def test_neither_transformers_nor_a_compiler_is_imported(folder_of, tmp_path):

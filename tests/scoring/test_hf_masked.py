@@ -15,7 +15,7 @@ from explorer.records import Request
 from explorer.resources import Resources
 from explorer.scoring.hf_masked import METHOD, MaskedScorer
 from explorer.scoring.policy import PLL, PRESETS
-from explorer.scoring.words import add_up
+from explorer.scoring.word_scores import sum_by_word
 from tests.scoring.not_causal import STUDIES, ends_and_names_the_convention, made_bert, spec_of
 
 POLICY = PRESETS[PLL]
@@ -103,7 +103,7 @@ def test_a_token_that_is_nothing_but_a_blank_counts(roberta, resources):
         if not context:
             assert list(score.token_ids) == tokenizer(continuation, add_special_tokens=False)["input_ids"]
     # A character of several bytes is given by its last token, so that words are not cut inside it.
-    words = add_up(scores[2].tokens, scores[2].logprobs)
+    words = sum_by_word(scores[2].tokens, scores[2].logprobs)
     assert [word.text.strip() for word in words] == ["Zoë", "東", "x"]
     assert sum(word.logprob for word in words) == pytest.approx(scores[2].sum)
 

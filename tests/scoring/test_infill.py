@@ -6,8 +6,8 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.scoring import hf, hf_infill
-from explorer.scoring.hf_words import whole_words
 from explorer.scoring.model import Gap
+from explorer.scoring.vocabulary_words import whole_words
 
 GAPS = [
     Gap("The keys to the ", "old", " cabinet are on the kitchen table."),

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, Pipe
 import pytest
 
 from explorer.errors import ModelError
-from explorer.scoring import hf_reading
+from explorer.scoring import hf_tokenizer
 from explorer.scoring.hf_source import Source
 from explorer.settings import ROOT
 
@@ -46,7 +46,7 @@ def source_of(folder) -> Source:
 
 
 def test_what_is_read_without_pytorch_is_what_is_read_with_it(tiny_gpt2):
-    assert told(source_of(tiny_gpt2)) == ("reading", hf_reading.read(source_of(tiny_gpt2)))
+    assert told(source_of(tiny_gpt2)) == ("reading", hf_tokenizer.read_setup(source_of(tiny_gpt2)))
 
 
 def test_what_cannot_be_read_is_tried_again_with_pytorch_and_told_in_the_same_sentence(tiny_gpt2, tmp_path):
@@ -55,7 +55,7 @@ def test_what_cannot_be_read_is_tried_again_with_pytorch_and_told_in_the_same_se
     for name in ("tokenizer.json", "vocab.json", "merges.txt"):
         (folder / name).unlink(missing_ok=True)
     with pytest.raises(ModelError) as here:
-        hf_reading.read(source_of(folder))
+        hf_tokenizer.read_setup(source_of(folder))
     assert told(source_of(folder), SHOWN) == ("unreadable", "ModelError", str(here.value))
 
 

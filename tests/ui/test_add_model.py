@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from explorer.figures.models import model_title
-from explorer.scoring import added, http_report
+from explorer.scoring import http_report, owner_models
 from explorer.scoring.http import from_name
 from explorer.settings import read as read_settings
 from explorer.ui import inventory, visitor
@@ -60,12 +60,12 @@ def test_a_folder_is_told_in_facts_with_a_first_score_and_added(open_page, tmp_p
     assert "First score" in said and "nats" in said
     app.button(key="bring:add").click().run()
     assert not app.exception
-    assert added.read(read_settings()) == [str(tiny_gpt2)]
+    assert owner_models.read(read_settings()) == [str(tiny_gpt2)]
     picker = next(box for box in open_page("overview", tmp_path / "cache").selectbox if box.label == "Model")
     assert any(model_title(str(tiny_gpt2)) in option for option in picker.options)
     app = open_page("data", tmp_path / "cache")
     app.button(key="added:0").click().run()
-    assert added.read(read_settings()) == []
+    assert owner_models.read(read_settings()) == []
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_a_report_says_for_itself_what_a_server_gives(tmp_path, scored, tiny_gpt
 def test_a_visitor_names_no_folder_and_adds_for_his_own_session_alone(open_page, tmp_path, monkeypatch, tiny_gpt2):
     cache = tmp_path / "cache"
     monkeypatch.setenv("EXPLORER_CACHE", str(cache))
-    added.add(str(tiny_gpt2), read_settings())
-    added.add("http://10.0.0.5:8000/v1#secret", read_settings())
-    added.add("somebody/some-model", read_settings())
+    owner_models.add(str(tiny_gpt2), read_settings())
+    owner_models.add("http://10.0.0.5:8000/v1#secret", read_settings())
+    owner_models.add("somebody/some-model", read_settings())
     monkeypatch.setattr(visitor, "role", lambda: "visitor")
     app = open_page("data", cache, bring="A folder")
     said = words_of(app)
@@ -183,11 +183,11 @@ def test_what_is_absent_stands_after_what_is_here_and_is_marked(open_page, tmp_p
 
 def test_a_damaged_list_of_added_models_is_an_empty_one(tmp_path):
     settings = read_settings(cache=tmp_path)
-    added.add("a/b", settings)
-    (settings.cache / added.FILE).write_text("[1, {")
-    assert added.read(settings) == []
-    added.add("c/d", settings)
-    assert added.read(settings) == ["c/d"]
+    owner_models.add("a/b", settings)
+    (settings.cache / owner_models.FILE).write_text("[1, {")
+    assert owner_models.read(settings) == []
+    owner_models.add("c/d", settings)
+    assert owner_models.read(settings) == ["c/d"]
 
 
 def test_a_masked_model_is_told_as_one_with_a_first_score_under_its_own_preset(open_page, tmp_path):

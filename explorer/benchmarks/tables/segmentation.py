@@ -16,7 +16,7 @@ from explorer.benchmarks.tables.reading import Reading
 from explorer.benchmarks.tables.rows import Table
 from explorer.benchmarks.tables.values import is_empty, written
 from explorer.records import Instance
-from explorer.scoring.words import align
+from explorer.scoring.word_scores import align
 
 # Kind → the role of words, the role of the sentence they make up, and the number of its option.
 ROLES: Mapping[str, Mapping[str, tuple[str, int]]] = {

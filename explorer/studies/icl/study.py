@@ -170,7 +170,7 @@ class _Run:
         return rows, remark
 
     def _score_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, Remark]:
-        from explorer.scoring.shared import SharedScorer
+        from explorer.scoring.shared_prefix_scorer import SharedPrefixScorer
 
         by_instance = asking.labels(self.spec, self.drawn, self.instances, step.k, step.part)
         flat = [request for requests in by_instance for request in requests]
@@ -178,7 +178,7 @@ class _Run:
         generator = self.resources.generator(self.spec.model, self.spec.dtype)
         remark: Remark = {}
         if isinstance(generator, ModelGenerator):
-            scorer = SharedScorer(generator)
+            scorer = SharedPrefixScorer(generator)
             scores = iter(scorer.score(flat, policy, progress))
             remark = _prefill(scorer.stats, Stats(), started)
         else:

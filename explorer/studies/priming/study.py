@@ -18,7 +18,7 @@ from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
 from explorer.rows.builders import Row
 from explorer.rows.columns import score_table
-from explorer.scoring.policy import OF_KINDS, ScoringPolicy
+from explorer.scoring.policy import NOT_CAUSAL_PRESETS, ScoringPolicy
 from explorer.scoring.score import Batch, ModelScorer
 from explorer.studies import QUESTIONS, chat, selection
 from explorer.studies.priming import context as priming_context
@@ -54,7 +54,7 @@ PRIMING = {
         "natural",
         "minicons: bare sentences at length 0, as in the paper; pll: for masked models; seq2seq, decoder: for "
         "encoder-decoder models",
-        ("natural", "minicons", *OF_KINDS),
+        ("natural", "minicons", *NOT_CAUSAL_PRESETS),
     ),
     "bos": Setting(
         "preset",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from explorer import display, prompts
 from explorer.records import Instance
-from explorer.scoring.words import add_up
+from explorer.scoring.word_scores import sum_by_word
 from explorer.ui import scored_options as answers
 from explorer.ui import token_view
 from explorer.ui.cockpit.edits import Change, change_at
@@ -125,8 +125,8 @@ def by_word(row: Row, given_words: Sequence[str] = ()) -> Row:
     """The row with its tokens added up to words: the given ones, as long as they make up its text."""
     tokens = [token.token for token in row.tokens]
     texts, logprobs = [token.text for token in tokens], [-token.nats for token in tokens]
-    word_scores = add_up(texts, logprobs, given=given_words)
-    word_scores = add_up(texts, logprobs) if isinstance(word_scores, str) else word_scores
+    word_scores = sum_by_word(texts, logprobs, given=given_words)
+    word_scores = sum_by_word(texts, logprobs) if isinstance(word_scores, str) else word_scores
     if isinstance(word_scores, str):
         return row
     text = "".join(token.text for token in tokens)

@@ -12,7 +12,7 @@ import streamlit as st
 from explorer import prompts
 from explorer.records import Instance, Request, RunSpec
 from explorer.scoring import alternatives, http
-from explorer.scoring.alternatives import Alternative, Expecting
+from explorer.scoring.alternatives import Alternative, NextTokenModel
 from explorer.scoring.policy import ScoringPolicy
 from explorer.settings import Settings
 from explorer.studies import chat
@@ -132,7 +132,7 @@ def expected_tokens(
     policy = after_context if primed else _policy(model, scoring)
     with live.turn(model):
         loaded = resources.resources().model(model)
-        before, standing = alternatives.before_place(loaded, Request("", 0, context, continuation), place, policy)
+        before, standing = alternatives.tokens_before(loaded, Request("", 0, context, continuation), place, policy)
         # A word that is swapped leaves what the model expects in its place as it is: only what stands before counts.
         ranked = _ranked(model, before, resources.settings(), live.version_of(model), _loaded=loaded)
         return tuple(Alternative(text, logprob, token == standing) for token, text, logprob in ranked)
@@ -145,10 +145,10 @@ def can_expect(model: str) -> bool:
 
 @st.cache_data(max_entries=512, show_spinner=False)
 def _ranked(
-    model: str, before: tuple[int, ...], settings: Settings, version: str, *, _loaded: Expecting
+    model: str, before: tuple[int, ...], settings: Settings, version: str, *, _loaded: NextTokenModel
 ) -> list[tuple[int, str, float]]:
     """The likeliest tokens after these: id, text, log-probability in nats."""
-    ranked = _loaded.likeliest(before, alternatives.SHOWN)
+    ranked = _loaded.likeliest(before, alternatives.DEFAULT_COUNT)
     return [(token, _loaded.decode((token,))[0], logprob) for token, logprob in ranked]
 
 

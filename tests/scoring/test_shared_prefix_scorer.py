@@ -8,11 +8,11 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.records import Request
-from explorer.scoring import hf, shared
+from explorer.scoring import hf, shared_prefix_scorer
 from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.policy import PRESETS
 from explorer.scoring.score import score
-from explorer.scoring.shared import SharedScorer
+from explorer.scoring.shared_prefix_scorer import SharedPrefixScorer
 
 pytest.importorskip("torch")
 
@@ -44,7 +44,7 @@ def ask(shots, texts=OWN, labels=("keys", "the lid", "nothing at all")):
 
 def test_scores_equal_a_naive_loop_over_whole_prompts(model, naive):
     requests = ask(SHOTS[:2])
-    found = SharedScorer(ModelGenerator(model)).score(requests)
+    found = SharedPrefixScorer(ModelGenerator(model)).score(requests)
     for one, request in zip(found, requests, strict=True):
         wanted, greedy = naive.score(model.model, model.tokenizer, request.context, request.continuation)
         assert one.request is request
@@ -53,7 +53,7 @@ def test_scores_equal_a_naive_loop_over_whole_prompts(model, naive):
 
 
 def test_the_shared_part_is_read_once_and_a_longer_one_goes_on_from_it(model):
-    scorer = SharedScorer(ModelGenerator(model))
+    scorer = SharedPrefixScorer(ModelGenerator(model))
     few = scorer.score(ask(SHOTS[:2]))
     read = scorer.stats.read_tokens
     assert scorer.stats.prompt_tokens > 2.5 * read
@@ -71,7 +71,7 @@ def test_bos_policies_are_kept(neox, bos):
     import dataclasses
 
     policy = dataclasses.replace(PRESETS["natural"], bos=bos)
-    found = SharedScorer(ModelGenerator(neox)).score(ask(SHOTS), policy)
+    found = SharedPrefixScorer(ModelGenerator(neox)).score(ask(SHOTS), policy)
     assert [one.sum for one in found] == pytest.approx(
         [one.sum for one in score(neox, ask(SHOTS), policy)], abs=1e-3
     )  # fmt: skip
@@ -80,7 +80,7 @@ def test_bos_policies_are_kept(neox, bos):
 def test_prompts_without_a_common_beginning_are_scored_all_the_same(neox):
     requests = ask([], ["One", "Two"])
     requests = [Request(one.instance_id, 0, one.context[6:], one.continuation) for one in requests]
-    scorer = SharedScorer(ModelGenerator(neox))
+    scorer = SharedPrefixScorer(ModelGenerator(neox))
     assert [one.sum for one in scorer.score(requests)] == [one.sum for one in score(neox, requests)]
     assert scorer.stats.read_tokens == scorer.stats.prompt_tokens > 0
     assert scorer.score([]) == []
@@ -91,7 +91,7 @@ def test_what_cannot_be_scored_has_its_reason_and_keeps_its_place(neox):
     requests = ask(SHOTS)
     requests[1] = Request("empty", 0, requests[1].context, "")
     requests[4] = Request("long", 0, requests[4].context.removesuffix("\nLabel:") + long, " keys")
-    found = SharedScorer(ModelGenerator(neox)).score(requests)
+    found = SharedPrefixScorer(ModelGenerator(neox)).score(requests)
     assert found[1].reason == "the continuation is empty"
     assert "more than the model's window of 256" in found[4].reason and math.isnan(found[4].sum)
     others = [i for i in range(len(requests)) if i not in (1, 4)]
@@ -100,10 +100,10 @@ def test_what_cannot_be_scored_has_its_reason_and_keeps_its_place(neox):
 
 
 def test_a_cut_lies_after_the_last_common_empty_line():
-    assert shared._cut("a\n\nb\n\nText: ") == 6
-    assert shared._cut("a\n\nb\n\n") == 3  # what follows the last one may be anything
-    assert shared._cut("a\n\n\n\nb") == 5
-    assert shared._cut("a b") == 0
+    assert shared_prefix_scorer._paragraph_cut("a\n\nb\n\nText: ") == 6
+    assert shared_prefix_scorer._paragraph_cut("a\n\nb\n\n") == 3  # what follows the last one may be anything
+    assert shared_prefix_scorer._paragraph_cut("a\n\n\n\nb") == 5
+    assert shared_prefix_scorer._paragraph_cut("a b") == 0
 
 
 def test_prompts_that_tokens_cannot_be_told_apart_in_are_not_split(neox):
@@ -119,4 +119,4 @@ def test_prompts_that_tokens_cannot_be_told_apart_in_are_not_split(neox):
             ]  # fmt: skip
 
     pairs = [(one.context, one.continuation) for one in ask(SHOTS)]
-    assert shared.split(Joined(), pairs, "auto") is None
+    assert shared_prefix_scorer.split_shared_prefix(Joined(), pairs, "auto") is None

@@ -32,7 +32,7 @@ CUT_OFF = (
 NOT_ENDED = "the model ended in the middle of its thought and gave no answer"
 
 
-def opened_by(prompt: str) -> bool:
+def prompt_opens_thought(prompt: str) -> bool:
     """Whether a prompt ends with the beginning of a thought."""
     return prompt.rstrip().endswith(tuple(begin for begin, _ in MARKS))
 
@@ -49,7 +49,7 @@ def where_answer_begins(text: str, *, opened: bool = False) -> int:
     return -1 if opened else 0
 
 
-def apart(generation: Generation, *, opened: bool = False, thought: str = "") -> Generation:
+def split_thought(generation: Generation, *, opened: bool = False, thought: str = "") -> Generation:
     """The generation with its answer alone as its text; `thought` is what a server sent apart.
 
     Where all of it is thought the generation has a reason, and no text.
@@ -71,6 +71,6 @@ def apart(generation: Generation, *, opened: bool = False, thought: str = "") ->
     return replace(made, reason=NOT_ENDED) if begins < 0 else made
 
 
-def of_message(message: Mapping[str, Any]) -> str:
+def thought_in_message(message: Mapping[str, Any]) -> str:
     """The thought that a server sent beside an answer, "" for none."""
     return next((value for name in FIELDS if isinstance(value := message.get(name), str) and value), "")

@@ -25,17 +25,17 @@ from explorer.errors import ScoringError
 from explorer.records import Request, Score
 from explorer.scoring import hf_kind, hf_load
 from explorer.scoring.encode import TextEncoder
-from explorer.scoring.hf_batches import in_batches, in_requests, padded
+from explorer.scoring.hf_batches import pad_rows, progress_in_requests, run_in_batches
 from explorer.scoring.hf_load import Kind, describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Progress
-from explorer.scoring.policy import PAIRED, PRESETS, SEQ2SEQ, ScoringPolicy
+from explorer.scoring.policy import ENCODER_DECODER_PRESETS, PRESETS, SEQ2SEQ, ScoringPolicy
 from explorer.scoring.score import failed, no_number, unknown_to, unscorable
 
 METHOD = "decoder of an encoder-decoder model; its source is the context (seq2seq) or empty (decoder)"
 
 
-class PairedLM:
+class EncoderDecoderModel:
     """A loaded model of an encoder and a decoder; safe to call from several threads."""
 
     def __init__(self, source: Source, model: Any, tokenizer: Any, dtype: str) -> None:
@@ -48,7 +48,7 @@ class PairedLM:
         self.encoder = TextEncoder(tokenizer)
         self.dtype = dtype
         self.lock = threading.Lock()
-        self.words = hf_load.words_of(model, tokenizer)
+        self.words = hf_load.known_tokens(model, tokenizer)
         self.start = (*first_token(model), *self.encoder.added)
         places = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)  # T5 counts no places
         self.window = min(places, int(min(tokenizer.model_max_length, 1 << 20)))
@@ -64,14 +64,14 @@ class PairedLM:
 
     def logprobs(self, rows: Sequence[Row], progress: Progress | None = None) -> list[list[tuple[float, bool]]]:
         """Of each row's scored tokens the log-probability (nats), and whether the token was the likeliest."""
-        return in_batches(rows, lambda row: row.size, self._batch, self.model.device, self.lock, progress)
+        return run_in_batches(rows, lambda row: row.size, self._batch, self.model.device, self.lock, progress)
 
     @torch.inference_mode()
     def _batch(self, rows: Sequence[Row]) -> list[list[tuple[float, bool]]]:
         device = self.model.device
-        sources, mask = padded([row.source for row in rows], self.tokenizer.pad_token_id or 0, device)
+        sources, mask = pad_rows([row.source for row in rows], self.tokenizer.pad_token_id or 0, device)
         # The last token is predicted, never read.
-        given, _ = padded([row.target[:-1] for row in rows], self.tokenizer.pad_token_id or 0, device)
+        given, _ = pad_rows([row.target[:-1] for row in rows], self.tokenizer.pad_token_id or 0, device)
         logits = self.model(input_ids=sources, attention_mask=mask, decoder_input_ids=given, use_cache=False).logits
         answers = []
         for number, row in enumerate(rows):
@@ -103,10 +103,10 @@ class Row:
         return len(self.source) + len(self.target)
 
 
-class PairedScorer:
+class EncoderDecoderScorer:
     """A model of an encoder and a decoder as a Scorer, under its own presets alone."""
 
-    def __init__(self, model: PairedLM) -> None:
+    def __init__(self, model: EncoderDecoderModel) -> None:
         self.model = model
         self.name = model.name
 
@@ -117,14 +117,15 @@ class PairedScorer:
         progress: Progress | None = None,
     ) -> list[Score]:
         """Log-probabilities of the continuations by the decoder, token by token in nats, in the order asked."""
-        if policy.preset not in PAIRED:
+        if policy.preset not in ENCODER_DECODER_PRESETS:
             raise ScoringError(
                 f"{self.name} is an encoder-decoder model: it has no probability of a text by itself, which the preset "
-                f"{policy.preset} asks for. Choose the preset {' or '.join(PAIRED)}, or a causal model."
+                f"{policy.preset} asks for. Choose the preset {' or '.join(ENCODER_DECODER_PRESETS)}, or a causal "
+                "model."
             )
         rows = [self._row(request, policy) for request in requests]
         asked = [row for row in rows if isinstance(row, Row)]
-        answers = iter(self.model.logprobs(asked, in_requests(progress, len(requests))))
+        answers = iter(self.model.logprobs(asked, progress_in_requests(progress, len(requests))))
         return [
             failed(request, row) if isinstance(row, str) else self._scored(request, row, next(answers))
             for request, row in zip(requests, rows, strict=True)
@@ -184,8 +185,8 @@ KIND = Kind(
 )
 
 
-def load(source: Source, device: str = "auto", dtype: str = "auto") -> PairedLM:
+def load(source: Source, device: str = "auto", dtype: str = "auto") -> EncoderDecoderModel:
     """The model whose files these are; ModelError where they hold none of an encoder and a decoder for texts."""
     model, tokenizer, kind = hf_load.load(source, KIND, device, dtype)
     hf_kind.require_causal_decoder(source.name, model)
-    return PairedLM(source, model, tokenizer, kind)
+    return EncoderDecoderModel(source, model, tokenizer, kind)

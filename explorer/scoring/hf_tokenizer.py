@@ -12,36 +12,36 @@ import transformers
 
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind
-from explorer.scoring.encode import Reading, TokenizerFacts
+from explorer.scoring.encode import TokenizerFacts, TokenizerSetup
 from explorer.scoring.hf_source import Source
 
 UNLIMITED = 1 << 20  # tokens, for models without a window
-TRIED = 1_000  # tokens that a model may lack and that are written out
+MAX_DECODED = 1_000  # tokens that a model may lack and that are written out
 
 
-def read(source: Source) -> Reading:
+def read_setup(source: Source) -> TokenizerSetup:
     """How the model in these files reads texts; ModelError where they do not tell."""
-    config, tokenizer = read_config(source), read_tokenizer(source, again(source))
+    config, tokenizer = read_config(source), read_tokenizer(source, repair_advice(source))
     words = int(getattr(config.get_text_config(), "vocab_size", 0) or 0)
     words = words if len(tokenizer) > words else 0
-    require_own_words(source.name, tokenizer, words)
-    return Reading(TokenizerFacts.of(tokenizer), window_of(config, tokenizer), words)
+    require_known_tokens(source.name, tokenizer, words)
+    return TokenizerSetup(TokenizerFacts.of(tokenizer), window_of(config, tokenizer), words)
 
 
 # A model has a row of numbers for each token that it knows. Often there are more rows than tokens, which is no fault.
 # A tokenizer may also know a few tokens more, such as a mark for pictures that no plain text holds: then only a text
-# that has one written out cannot be asked (see `hf_load.words_of`). But where words of plain text lie beyond the last
-# row, the tokenizer is that of another, bigger model.
-def require_own_words(name: str, tokenizer: Any, words: int) -> None:
+# that has one written out cannot be asked (see `hf_load.known_tokens`). But where words of plain text lie beyond the
+# last row, the tokenizer is that of another, bigger model.
+def require_known_tokens(name: str, tokenizer: Any, words: int) -> None:
     """ModelError where plain text becomes tokens that a model of so many words has not; 0 stands for enough."""
-    if words and _goes_beyond(tokenizer, words):
+    if words and _uses_unknown_tokens(tokenizer, words):
         raise ModelError(
             f"The tokenizer of {name} has {len(tokenizer):,} tokens, the model only {words:,}: it belongs to another "
             "model. Put the model's own tokenizer files there."
         )
 
 
-def _goes_beyond(tokenizer: Any, words: int) -> bool:
+def _uses_unknown_tokens(tokenizer: Any, words: int) -> bool:
     """Whether what stands around texts, or some token of plain text, is none of the first `words` tokens."""
     bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
     around = [*tokenizer("a")["input_ids"], eos if bos is None else bos, tokenizer.mask_token_id]
@@ -53,7 +53,7 @@ def _goes_beyond(tokenizer: Any, words: int) -> bool:
     added = backend.get_added_tokens_decoder()
     beyond = [token for token in backend.get_vocab(False).values() if token >= words and token not in added]
     # A vocabulary may hold words that no text becomes; some of them are written out to see.
-    texts = [backend.decode([token], skip_special_tokens=False) for token in sorted(beyond)[:TRIED]]
+    texts = [backend.decode([token], skip_special_tokens=False) for token in sorted(beyond)[:MAX_DECODED]]
     tried = backend.encode_batch([*texts, *(f"a{text}" for text in texts)], add_special_tokens=False)
     return any(token >= words for found in tried for token in found.ids)
 
@@ -97,7 +97,7 @@ def window_of(config: Any, tokenizer: Any) -> int:
     return next((int(limit) for limit in limits if limit and limit < UNLIMITED * 1024), UNLIMITED)
 
 
-def again(source: Source) -> str:
+def repair_advice(source: Source) -> str:
     """How a damaged model is made whole."""
     if source.known and source.known.embedded:
         return f"Delete {source.path}: the model is made again when it is next needed."

@@ -17,8 +17,8 @@ from explorer.records import Request
 from explorer.resources import Resources
 from explorer.runs import request
 from explorer.scoring import hf_kind
-from explorer.scoring.hf_paired import METHOD, PairedScorer
-from explorer.scoring.policy import DECODER, PAIRED, PLL, PRESETS, SEQ2SEQ
+from explorer.scoring.hf_encoder_decoder import METHOD, EncoderDecoderScorer
+from explorer.scoring.policy import DECODER, ENCODER_DECODER_PRESETS, PLL, PRESETS, SEQ2SEQ
 from tests.scoring.not_causal import STUDIES, ends_and_names_the_convention, spec_of
 
 TEXTS = [
@@ -111,10 +111,10 @@ def requests_of(texts):
     return [Request("x", number, *pair) for number, pair in enumerate(texts)]
 
 
-@pytest.mark.parametrize("preset", PAIRED)
+@pytest.mark.parametrize("preset", ENCODER_DECODER_PRESETS)
 def test_each_token_is_scored_as_a_naive_loop_does(paired, resources, preset):
     scorer = resources.scorer(str(paired))
-    assert isinstance(scorer, PairedScorer)
+    assert isinstance(scorer, EncoderDecoderScorer)
     scores = scorer.score(requests_of(TEXTS), PRESETS[preset])
     for score, (context, continuation) in zip(scores, TEXTS, strict=True):
         if preset == SEQ2SEQ:
@@ -130,7 +130,7 @@ def test_each_token_is_scored_as_a_naive_loop_does(paired, resources, preset):
 
 def test_without_a_context_both_conventions_are_one_and_with_one_they_differ(paired, resources):
     scorer = resources.scorer(str(paired))
-    source, given = (scorer.score(requests_of(TEXTS), PRESETS[preset]) for preset in PAIRED)
+    source, given = (scorer.score(requests_of(TEXTS), PRESETS[preset]) for preset in ENCODER_DECODER_PRESETS)
     assert source[0].logprobs == pytest.approx(given[0].logprobs, abs=1e-5)
     assert source[1].sum != pytest.approx(given[1].sum, abs=1e-3)
 
@@ -166,7 +166,7 @@ def test_what_cannot_be_scored_has_a_reason(paired, resources):
 
 
 @pytest.mark.parametrize(("study", "settings"), STUDIES)
-@pytest.mark.parametrize("preset", PAIRED)
+@pytest.mark.parametrize("preset", ENCODER_DECODER_PRESETS)
 def test_a_run_under_the_preset_ends_and_its_record_names_the_convention(paired, resources, study, settings, preset):
     spec = spec_of(resources, study, paired, preset, settings)
     ends_and_names_the_convention(resources, spec, preset, METHOD)

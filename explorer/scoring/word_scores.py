@@ -65,7 +65,7 @@ class _Piece:
     last: int
 
 
-def add_up(
+def sum_by_word(
     tokens: Sequence[str], logprobs: Sequence[float], by: By = "auto", given: Sequence[str] = ()
 ) -> list[WordScore] | str:
     """The words of a scored text, or why there are none; `given` words stand for those that `by` would find."""
@@ -81,14 +81,14 @@ def add_up(
     group: list[_Piece] = []
     words: list[int] = []  # of the group, by number
     for piece in _pieces(tokens):
-        own = _words_of(piece, text, starts, ends)
+        own = _word_numbers(piece, text, starts, ends)
         # A new word begins where no word of this piece is in the group already.
         if group and own[0] > words[-1]:
-            made.append(_added(group, words, text, spans, logprobs))
+            made.append(_merge_pieces(group, words, text, spans, logprobs))
             group, words = [], []
         group.append(piece)
         words += [number for number in own if number not in words]
-    made.append(_added(group, words, text, spans, logprobs))
+    made.append(_merge_pieces(group, words, text, spans, logprobs))
     return made
 
 
@@ -168,7 +168,7 @@ def _pieces(tokens: Sequence[str]) -> list[_Piece]:
     return pieces
 
 
-def _words_of(piece: _Piece, text: str, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
+def _word_numbers(piece: _Piece, text: str, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
     """The numbers of the words that a piece has characters of; of white space, the word behind it, or the last one."""
     inside = text[piece.start : piece.end]
     start = piece.start + len(inside) - len(inside.lstrip())
@@ -177,7 +177,7 @@ def _words_of(piece: _Piece, text: str, starts: Sequence[int], ends: Sequence[in
     return own or [min(bisect.bisect_left(starts, piece.start), len(starts) - 1)]
 
 
-def _added(
+def _merge_pieces(
     group: Sequence[_Piece], words: Sequence[int], text: str, spans: Sequence[Span], logprobs: Sequence[float]
 ) -> WordScore:
     first, last = group[0].first, group[-1].last

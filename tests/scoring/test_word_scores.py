@@ -13,13 +13,13 @@ from explorer import settings as settings_module
 from explorer.records import Request
 from explorer.resources import Resources
 from explorer.scoring.policy import PRESETS
-from explorer.scoring.words import FIRST, UNSCORED, add_up, align, find_words
+from explorer.scoring.word_scores import FIRST, UNSCORED, align, find_words, sum_by_word
 
 NAN = math.nan
 
 
 def words(tokens, logprobs=None, **how):
-    found = add_up(tokens, logprobs or [-1.0] * len(tokens), **how)
+    found = sum_by_word(tokens, logprobs or [-1.0] * len(tokens), **how)
     assert not isinstance(found, str), found
     return found
 
@@ -81,8 +81,10 @@ def test_a_token_over_two_given_words_gives_both_as_one():
 
 
 def test_given_words_must_make_up_the_text():
-    assert "'dog' is not what stands at character 4" in str(add_up(["the", " cat"], [-1, -1], given=["the", "dog"]))
-    assert "'cat' is left over" in str(add_up(["the", " cat"], [-1, -1], given=["the"]))
+    assert "'dog' is not what stands at character 4" in str(
+        sum_by_word(["the", " cat"], [-1, -1], given=["the", "dog"])
+    )
+    assert "'cat' is left over" in str(sum_by_word(["the", " cat"], [-1, -1], given=["the"]))
     assert align("a  b c", ["a", "b c"]) == [(0, 1), (3, 6)]
 
 

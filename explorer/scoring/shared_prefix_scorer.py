@@ -22,7 +22,7 @@ OVERLAP = 200  # characters before the cut that the own parts are encoded with
 CHECKED = 3  # prompts that are also encoded as a whole
 
 
-class SharedScorer:
+class SharedPrefixScorer:
     """A Scorer for prompts with a long common beginning; anything else it hands to the plain one."""
 
     def __init__(self, generator: ModelGenerator) -> None:
@@ -43,7 +43,7 @@ class SharedScorer:
         requests = hf_chat.rendered(self.model, requests) if policy.chat else requests
         scorable = [request for request in requests if not unscorable(request)]
         pairs = [policy.move(request.context, request.continuation) for request in scorable]
-        parts = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
+        parts = split_shared_prefix(self.model, pairs, policy.bos) if policy.split == "offsets" else None
         if parts is None or not shared_prefix.can_share(self.decoder):
             return self._plainly(requests, policy, progress)
         prefix, tails = parts
@@ -56,7 +56,7 @@ class SharedScorer:
         )
         self.stats.prompt_tokens += sum(len(prefix) + len(tails[i].ids) - 1 for i in fitting)
         rows = shared_prefix.logprobs(
-            self.decoder, prefix, packing.rows, self.stats, _describe(progress, len(requests))
+            self.decoder, prefix, packing.rows, self.stats, _progress_in_requests(progress, len(requests))
         )
         scores = {
             i: assemble(self.model, scorable[i], tails[i], 0, place, rows[place.row])
@@ -93,7 +93,7 @@ class SharedScorer:
 #     Text: dull film↵Label: negative↵↵  Text: great fun↵Label:     one prompt of many
 #     └───── shared, read once ───────┘  └──── own part ───┘
 #                  └────── lead ──────┘                             encoded again with each own part, then cut off
-def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Ids, list[Encoding]] | None:
+def split_shared_prefix(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Ids, list[Encoding]] | None:
     """The ids of what all pairs begin with, and each pair's own tokens behind it; None where they cannot be told apart.
 
     The own part is encoded with a little of what stands before, and the result compared with the encoding of whole
@@ -103,7 +103,7 @@ def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Id
     if len(pairs) < 2:
         return None
     contexts = [context for context, _ in pairs]
-    cut = _cut(_common(min(contexts), max(contexts)))
+    cut = _paragraph_cut(_common_start(min(contexts), max(contexts)))
     if not cut:
         return None
     lead = contexts[0][max(0, cut - OVERLAP) : cut]
@@ -128,7 +128,7 @@ def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Id
     return prefix, tails
 
 
-def _common(first: str, last: str) -> str:
+def _common_start(first: str, last: str) -> str:
     """What two texts begin with; of the first and the last of sorted texts, what all of them do."""
     low, high = 0, min(len(first), len(last))
     while low < high:
@@ -140,7 +140,7 @@ def _common(first: str, last: str) -> str:
     return first[:low]
 
 
-def _cut(common: str) -> int:
+def _paragraph_cut(common: str) -> int:
     """The place after the last paragraph break in a text that something but white space follows; 0 for none."""
     place = common.rstrip().rfind(BREAK)
     while place >= 0 and common[place + len(BREAK)].isspace():
@@ -148,7 +148,7 @@ def _cut(common: str) -> int:
     return place + len(BREAK) if place >= 0 else 0
 
 
-def _describe(progress: Progress | None, requests: int) -> Progress | None:
+def _progress_in_requests(progress: Progress | None, requests: int) -> Progress | None:
     if progress is None:
         return None
     return lambda done, rows: progress(requests * done // max(rows, 1), requests)

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.records import Generation, Request
 from explorer.runs.response_cache import CachedAnswers
-from explorer.scoring import hf, http, thoughts
+from explorer.scoring import hf, http, thinking
 from explorer.scoring.engine.contract import Answer, StopRules
 from explorer.scoring.generate import ModelGenerator
 from tests.endpoint_servers import Reply, Server, chat, completion
@@ -20,9 +20,9 @@ def written(text, finish="stop", **more):
     return Generation(ASKED, text, (1,) * 7, finish, **more)
 
 
-@pytest.mark.parametrize("begin, end", thoughts.MARKS)
+@pytest.mark.parametrize("begin, end", thinking.MARKS)
 def test_an_answer_stands_behind_its_thought(begin, end):
-    made = thoughts.apart(written(f"{begin}It may be\nGO:0000001.{end}\n\nGO:0005623"))
+    made = thinking.split_thought(written(f"{begin}It may be\nGO:0000001.{end}\n\nGO:0005623"))
     assert (made.text, made.reason) == ("GO:0005623", "")
     assert made.thought == f"{begin}It may be\nGO:0000001.{end}"
 
@@ -30,27 +30,31 @@ def test_an_answer_stands_behind_its_thought(begin, end):
 @pytest.mark.parametrize("text", ["GO:0005623", "", "  plain\n", "a < b and b > c", "I said <think> in the middle"])
 def test_an_answer_without_a_thought_stays_as_it_is(text):
     made = written(text)
-    assert thoughts.apart(made) is made
+    assert thinking.split_thought(made) is made
 
 
 def test_a_thought_that_the_prompt_began_ends_at_its_mark():
-    assert thoughts.opened_by("<|assistant|>\n<think>\n") and not thoughts.opened_by("<think>\n</think>\n")
-    assert thoughts.apart(written("hm</think>yes"), opened=True).text == "yes"
-    assert thoughts.apart(written("hm</think>yes")).text == "yes"  # also where the prompt is not known, as a server's
-    assert thoughts.apart(written("hm, yes", "length"), opened=True).reason
+    assert thinking.prompt_opens_thought("<|assistant|>\n<think>\n") and not thinking.prompt_opens_thought(
+        "<think>\n</think>\n"
+    )
+    assert thinking.split_thought(written("hm</think>yes"), opened=True).text == "yes"
+    assert (
+        thinking.split_thought(written("hm</think>yes")).text == "yes"
+    )  # also where the prompt is not known, as a server's
+    assert thinking.split_thought(written("hm, yes", "length"), opened=True).reason
 
 
 def test_an_answer_that_is_all_thought_has_a_reason_and_no_text():
-    cut = thoughts.apart(written("<think>It may be GO:0000001, or", "length"))
+    cut = thinking.split_thought(written("<think>It may be GO:0000001, or", "length"))
     assert (cut.text, cut.thought) == ("", "<think>It may be GO:0000001, or")
     assert cut.reason == (
         "the answer was cut off while the model still thought, after 7 tokens; let an answer have more tokens, or take "
         "a model that does not think first"
     )
-    assert thoughts.apart(written("<think>x</think>", "length")).reason == cut.reason
-    ended = thoughts.apart(written("<think>It may be"))
+    assert thinking.split_thought(written("<think>x</think>", "length")).reason == cut.reason
+    ended = thinking.split_thought(written("<think>It may be"))
     assert ended.reason == "the model ended in the middle of its thought and gave no answer"
-    nothing = thoughts.apart(written("<think>x</think>"))
+    nothing = thinking.split_thought(written("<think>x</think>"))
     assert (nothing.text, nothing.reason) == ("", "")  # it thought, and then said nothing
 
 
@@ -69,7 +73,7 @@ def test_no_rule_that_ends_answers_looks_into_a_thought():
         ("STOP",),
         lambda said: "\n" in said.lstrip(),
         lambda ids: next(texts),
-        thoughts.where_answer_begins,
+        thinking.where_answer_begins,
     )
     answer = Answer((1,), 100, rules)
     assert [answer.add(5) for _ in range(4)] == [False, False, False, True]

@@ -16,7 +16,7 @@ from typing import Any
 from explorer.errors import ExplorerError
 from explorer.settings import ROOT
 
-ENDING = 5.0  # seconds a process has to end by itself
+SECONDS_TO_END = 5.0  # seconds a process has to end by itself
 Message = tuple[Any, ...]
 
 
@@ -59,7 +59,7 @@ class Child:
     def how_it_ended(self) -> int | None:
         """Its exit status, or minus the signal that ended it; None where it has not ended yet."""
         try:
-            return self._process.wait(ENDING)
+            return self._process.wait(SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             return None
 
