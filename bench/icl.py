@@ -8,7 +8,8 @@ A line of the file is one test item: its prompt with all demonstrations, and its
 prompts share once (scoring/shared_prefix_scorer.py, as the study icl does) and forgets it after each round; `packed`
 is our scorer without a kept prefix; `padded` is our own plain batch of whole prompts, sorted by length, logits at the
 labels alone; `lm-eval` is lm-evaluation-harness' Hugging Face backend, asked for the same log-likelihoods. The
-contenders take turns; shown are medians. Generation after shared demonstrations is measured by `bench/generation.py shots`.
+contenders take turns; shown are medians. Generation after shared demonstrations is measured by
+`bench/generation.py shots`.
 """
 
 from __future__ import annotations

@@ -268,7 +268,7 @@ def engine(args: argparse.Namespace) -> None:
     from explorer.scoring import hf, hf_direct, hf_source
     from explorer.scoring.model_process_child import MAX_ROWS
 
-    setting, source = settings.read(cache=args.out, data=args.data), hf_source.as_it_lies(str(args.folder))
+    setting, source = settings.read(cache=args.out, data=args.data), hf_source.find_unhashed_folder(str(args.folder))
     model: Any = hf_direct.load(source, setting, dtype=args.dtype)
     model = model or hf.load(str(args.folder), setting, dtype=args.dtype, source=source)
     given = []

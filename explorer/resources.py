@@ -127,7 +127,7 @@ class Resources:
         from explorer.scoring import hf_kind, hf_source
 
         self.start_process()
-        source = hf_source.as_it_lies(name) if self._process else None
+        source = hf_source.find_unhashed_folder(name) if self._process else None
         if source is None or hf_kind.is_encoder_decoder_folder(source.path) or hf_kind.is_masked_folder(source.path):
             return
         self.begin_process(source.name, dtype)

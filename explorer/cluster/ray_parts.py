@@ -131,7 +131,7 @@ class _Crew:
         self.busy: dict[Any, tuple[_Member, Task]] = {}  # by the answer that is awaited
         self.hired = 0
         # One worker goes ahead, so that the others find what it downloads and counts, where there may be such.
-        self.ahead = not (work.recipe.only_scores and hf_source.as_it_lies(work.spec.model))
+        self.ahead = not (work.recipe.only_scores and hf_source.find_unhashed_folder(work.spec.model))
         self.failures: Counter[str | int] = Counter()
 
     def do_parts(self) -> None:

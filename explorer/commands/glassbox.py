@@ -112,7 +112,7 @@ def _corpus_name(args: argparse.Namespace) -> str:
             f"{STANDARD} is the corpus without texts of one's own, expected another name for one with them. Leave "
             "--name out, or choose another."
         )
-    if name != STANDARD and (not args.plant or not catalog.OWN_GLASSBOX.fullmatch(f"{name}-xs")):
+    if name != STANDARD and (not args.plant or not catalog.PLANTED_GLASSBOX.fullmatch(f"{name}-xs")):
         raise UsageError(
             f"{name!r} is no name of a planted corpus, expected {STANDARD}- and letters, digits, ., _ or -, with "
             "--plant. Rename the file, or give another --name."

@@ -132,13 +132,13 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_count(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.scoring.encode import unencodable
+    from explorer.scoring.encode import why_unencodable
 
     if not args.texts and not args.input:
         raise UsageError("What is to be counted? Give texts, or --in FILE.")
     counter = counting.open_index(args, settings)
     rows = [{"text": text} for text in args.texts] + (jsonl.read_objects(args.input) if args.input else [])
-    faults = ["" if "ids" in row else unencodable(_text_of(row)) for row in rows]
+    faults = ["" if "ids" in row else why_unencodable(_text_of(row)) for row in rows]
     sound = [row for row, fault in zip(rows, faults, strict=True) if not fault]
     encoded = iter(counter.encode([_text_of(row) for row in sound if "ids" not in row], bare=args.bare))
     ngrams = [_ids_of(row) if "ids" in row else next(encoded) for row in sound]

@@ -76,7 +76,7 @@ def _is_of_before(spec: RunSpec, resources: Resources) -> bool:
 
     if not hf_source.is_folder(spec.model):
         return False
-    return spec.weights == hf_source.digests(hf_source.local(spec.model), resources.settings)[1]
+    return spec.weights == hf_source.local_hashes(hf_source.local_folder(spec.model), resources.settings)[1]
 
 
 def _is_endpoint(model: str) -> bool:

@@ -76,7 +76,7 @@ class KnownModel:
     note: str = ""
     embedded: Embedded | None = None
     folder: str = ""  # below explorer/, of a model that comes with the explorer
-    weights: str = ""  # hash of that folder's files, as weight_files.hash_of makes it
+    weights: str = ""  # hash of that folder's files, as weight_files.weights_hash makes it
     trained_by: str = ""  # the command that makes a model that does not come along
 
 
@@ -126,7 +126,7 @@ EMBEDDED_MODELS = (
 )
 
 
-OWN_GLASSBOX = re.compile(r"glassbox-(?P<corpus>[\w.-]+)-(?P<size>xs|[sml])")
+PLANTED_GLASSBOX = re.compile(r"glassbox-(?P<corpus>[\w.-]+)-(?P<size>xs|[sml])")
 GLASSBOX_DATA = "The glass box's corpus: 7.6 million tokens, seen three times over, all of them searchable"
 
 
@@ -316,26 +316,26 @@ def default_model(with_runs: Collection[str]) -> str:
 
 def find(name: str) -> KnownModel | None:
     """The catalog's entry of a model id (`id@revision` too, in any case), or none."""
-    wanted = name.partition("@")[0].casefold()
-    known = next((model for model in MODELS.values() if model.id.casefold() == wanted), None)
-    return known or _own_glassbox(name.partition("@")[0])
+    lower_id = name.partition("@")[0].casefold()
+    known = next((model for model in MODELS.values() if model.id.casefold() == lower_id), None)
+    return known or _planted_glassbox(name.partition("@")[0])
 
 
-def _own_glassbox(name: str) -> KnownModel | None:
+def _planted_glassbox(name: str) -> KnownModel | None:
     """A glass-box model whose corpus somebody planted texts in, by its name: glassbox-mine-s; none for another name."""
-    own = OWN_GLASSBOX.fullmatch(name)
-    if own is None:
+    match = PLANTED_GLASSBOX.fullmatch(name)
+    if match is None:
         return None
-    base = MODELS[f"glassbox-{own['size']}"]
+    base = MODELS[f"glassbox-{match['size']}"]
     return dataclasses.replace(
         base,
         id=name,
-        title=f"{base.title} of {own['corpus']}",
-        corpus=f"The glass box's corpus with the texts of {own['corpus']}",
-        indexes=(f"glassbox-{own['corpus']}",),
+        title=f"{base.title} of {match['corpus']}",
+        corpus=f"The glass box's corpus with the texts of {match['corpus']}",
+        indexes=(f"glassbox-{match['corpus']}",),
         folder="",
         weights="",
-        trained_by=f"python -m explorer glassbox train {own['size']} --plant {own['corpus']}.csv",
+        trained_by=f"python -m explorer glassbox train {match['size']} --plant {match['corpus']}.csv",
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded, hf_source, http
-from explorer.scoring.hf_chat import NO_TEMPLATE, USUAL
+from explorer.scoring.hf_chat import DEFAULT_TEMPLATE, NO_TEMPLATE
 from explorer.scoring.weight_files import ADAPTER, gguf_file
 from explorer.settings import Settings
 
@@ -25,11 +25,11 @@ def template(folder: Path) -> str:
     file = folder / "chat_template.jinja"
     if file.is_file():
         return file.read_text("utf-8", errors="replace")
-    given = _json(folder / "tokenizer_config.json").get("chat_template")
-    if isinstance(given, list):
-        named = {str(entry.get("name")): entry.get("template") for entry in given if isinstance(entry, Mapping)}
-        given = named.get(USUAL)
-    return given if isinstance(given, str) else ""
+    listed = _json(folder / "tokenizer_config.json").get("chat_template")
+    if isinstance(listed, list):
+        named = {str(entry.get("name")): entry.get("template") for entry in listed if isinstance(entry, Mapping)}
+        listed = named.get(DEFAULT_TEMPLATE)
+    return listed if isinstance(listed, str) else ""
 
 
 def template_hash(text: str) -> str:
@@ -48,7 +48,7 @@ def is_tuned(folder: Path) -> bool:
 
 def folder_of(name: str, settings: Settings) -> Path | None:
     """Where a model's text files are, fetched from the hub where they are new; none where they are made later."""
-    base, revision = hf_source.parse(name)
+    base, revision = hf_source.split_revision(name)
     known = catalog.find(base)
     if known and known.embedded:
         return embedded.folder(known.id, settings) if embedded.is_ready(known.id, settings) else None
@@ -60,7 +60,7 @@ def folder_of(name: str, settings: Settings) -> Path | None:
 
 
 def _of_local(name: str, settings: Settings) -> Path | None:
-    path = hf_source.local(name)
+    path = hf_source.local_folder(name)
     if gguf_file(path):
         return hf_source.locate(name, settings).path  # what its one file holds is read where it is converted
     return folder_of(hf_source.base_of(path), settings) if (path / ADAPTER).is_file() else path
@@ -71,7 +71,11 @@ def template_of_folder(name: str, settings: Settings) -> str:
 
     A hub's commit, a server's name and the hash of a GGUF file stand for their templates, too.
     """
-    if catalog.find(hf_source.parse(name)[0]) or not hf_source.is_folder(name) or gguf_file(hf_source.local(name)):
+    if (
+        catalog.find(hf_source.split_revision(name)[0])
+        or not hf_source.is_folder(name)
+        or gguf_file(hf_source.local_folder(name))
+    ):
         return ""
     folder = folder_of(name, settings)
     text = template(folder) if folder else ""
@@ -82,13 +86,13 @@ def version_of(name: str, settings: Settings) -> str:
     """What stands for the files of a local model as they are now, its chat template included; "" of any other."""
     if http.is_endpoint(name) or catalog.find(name) or not hf_source.is_folder(name):
         return ""
-    weights = hf_source.digests(hf_source.local(name), settings)[0]
+    weights = hf_source.local_hashes(hf_source.local_folder(name), settings)[0]
     return " ".join(filter(None, (weights, template_of_folder(name, settings))))
 
 
 def is_chat_model(name: str, settings: Settings) -> bool:
     """Whether chat=auto asks this model as a chat: the catalog says so of those it knows, their files of the others."""
-    known = catalog.find(hf_source.parse(name)[0])
+    known = catalog.find(hf_source.split_revision(name)[0])
     if known:
         return known.instructed
     folder = folder_of(name, settings)
@@ -108,9 +112,11 @@ def _end_marks(folder: Path) -> Iterator[str]:
     usual = usual.get("content") if isinstance(usual, Mapping) else usual
     if isinstance(usual, str) and usual:
         yield usual
-    given = _json(folder / "generation_config.json").get("eos_token_id")
-    given = _json(folder / "config.json").get("eos_token_id") if given is None else given
-    wanted = {int(number) for number in (given if isinstance(given, list) else [given]) if isinstance(number, int)}
+    end_ids = _json(folder / "generation_config.json").get("eos_token_id")
+    end_ids = _json(folder / "config.json").get("eos_token_id") if end_ids is None else end_ids
+    wanted = {
+        int(number) for number in (end_ids if isinstance(end_ids, list) else [end_ids]) if isinstance(number, int)
+    }
     added = marks.get("added_tokens_decoder")
     if isinstance(added, Mapping):
         yield from (str(entry.get("content")) for number, entry in added.items() if int(number) in wanted)
@@ -122,7 +128,7 @@ def _end_marks(folder: Path) -> Iterator[str]:
 def _json(path: Path) -> dict[str, Any]:
     """The object in a file of JSON, an empty one where there is none."""
     try:
-        read = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return read if isinstance(read, dict) else {}
+    return content if isinstance(content, dict) else {}

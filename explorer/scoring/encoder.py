@@ -16,7 +16,7 @@ from explorer import packaged
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind, hf_load, hf_source, hf_tokenizer
 from explorer.scoring.embedded import Steps
-from explorer.scoring.encode import unencodable
+from explorer.scoring.encode import why_unencodable
 from explorer.scoring.engine.device import choose_device
 from explorer.scoring.hf_batches import pad_rows
 from explorer.scoring.model import Gap
@@ -54,7 +54,7 @@ class SentenceEncoder:
         """Unit vectors, float32, shape (texts, dimensions); texts beyond the model's length are cut at their end."""
         vectors = np.zeros((len(texts), self._model.config.hidden_size), dtype=np.float32)
         # An unpaired surrogate, which no tokenizer takes, is read as the mark of a broken character.
-        plain = [text.encode("utf-8", "replace").decode() if unencodable(text) else text for text in texts]
+        plain = [text.encode("utf-8", "replace").decode() if why_unencodable(text) else text for text in texts]
         with self._lock, torch.inference_mode():
             rows = self._tokenizer(plain, truncation=True, max_length=self._longest)["input_ids"] if plain else []
             order = sorted(range(len(rows)), key=lambda i: len(rows[i]))

@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind, hf_source
-from explorer.scoring.weight_files import require_plain, sources, weight_files
+from explorer.scoring.weight_files import model_files, require_regular_files, weight_files
 
 VOCABULARIES = ("vocab_size", "n_vocab")
 WINDOWS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length")
@@ -39,8 +39,8 @@ class FolderReport:
 
 def report(name: str, path: Path) -> FolderReport:
     """What the folder holds; ModelError where it is no model folder at all."""
-    require_plain(path)
-    form = hf_source.form_of(path)
+    require_regular_files(path)
+    form = hf_source.weights_format(path)
     if not path.is_dir() and not form:
         raise ModelError(f"There is no folder {path}. Give the path of a folder with config.json and weights.")
     config = _json(path / "config.json") or ({"architectures": [f"{form}: known once it is read"]} if form else {})
@@ -53,7 +53,7 @@ def report(name: str, path: Path) -> FolderReport:
     masked = not paired and hf_kind.is_masked(config)
     weights = weight_files(path)
     try:
-        weights = weights or sources(path)[1:] or sources(path)
+        weights = weights or model_files(path)[1:] or model_files(path)
         if not masked and not paired:
             hf_kind.require_causal(name, config)
         parameters = hf_source.count_parameters(path) if path.is_dir() else 0
@@ -83,12 +83,12 @@ def report(name: str, path: Path) -> FolderReport:
 def _tokenizer(path: Path, marks: Mapping[str, Any]) -> str:
     """The tokenizer's name and kind, or "" where the folder has none."""
     files = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model")
-    there = next((file for file in files if (path / file).is_file()), "")
-    if not there:
+    file_name = next((file for file in files if (path / file).is_file()), "")
+    if not file_name:
         return ""
-    model = _json(path / there).get("model") if there == "tokenizer.json" else None
+    model = _json(path / file_name).get("model") if file_name == "tokenizer.json" else None
     kind = str(model.get("type") or "") if isinstance(model, Mapping) else ""
-    return ", ".join(filter(None, [str(marks.get("tokenizer_class") or there), kind]))
+    return ", ".join(filter(None, [str(marks.get("tokenizer_class") or file_name), kind]))
 
 
 def _number(fields: Any, names: tuple[str, ...]) -> int:

@@ -15,10 +15,10 @@ import numpy as np
 
 from explorer.records import Generation, Request
 from explorer.scoring import hf_chat, thinking
-from explorer.scoring.encode import unencodable
+from explorer.scoring.encode import why_unencodable
 from explorer.scoring.engine.contract import Answer, Decoder, Ids, Progress, Stats, StopRules, Until
 from explorer.scoring.engine.prefixes import Group, group
-from explorer.scoring.score import no_number, unknown_to
+from explorer.scoring.score import reason_for_nan, why_unknown_token
 
 
 class ModelGenerator:
@@ -70,7 +70,7 @@ class ModelGenerator:
         for place, request in enumerate(requests):
             if reasons[place]:
                 continue
-            if why := unknown_to(self.model, prompts[place]):
+            if why := why_unknown_token(self.model, prompts[place]):
                 reasons[place] = why
                 continue
             room = self.model.window - len(prompts[place])
@@ -80,10 +80,10 @@ class ModelGenerator:
                     f"{self.model.window:,}"
                 )
                 continue
-            heat = float(request.factors.get("temperature", temperature))
-            most = min(max_new_tokens, room)
-            draws = _random_numbers(request, seed, most) if heat > 0 else np.empty(0)
-            answers[place] = Answer(prompts[place], most, rules[opened[place]], heat, draws)
+            request_temperature = float(request.factors.get("temperature", temperature))
+            room_for_answer = min(max_new_tokens, room)
+            draws = _random_numbers(request, seed, room_for_answer) if request_temperature > 0 else np.empty(0)
+            answers[place] = Answer(prompts[place], room_for_answer, rules[opened[place]], request_temperature, draws)
         self._write(answers, progress, len(requests))
         dtype = self.model.record().get("dtype")
         return [
@@ -106,7 +106,7 @@ class ModelGenerator:
 
         if not places:
             return
-        most = max(answer.most for answer in answers.values())
+        most = max(answer.max_new_tokens for answer in answers.values())
         for together in group(sequences, self._decoder.pass_tokens * most):
             members = [answers[places[member]] for member in together.members]
             self.stats.prompt_tokens += sum(len(answer.prompt) for answer in members)
@@ -118,7 +118,7 @@ class ModelGenerator:
         texts, reasons = [], []
         for request in requests:
             text = self.prompt(request)
-            reasons.append(unencodable(text))
+            reasons.append(why_unencodable(text))
             texts.append("" if reasons[-1] else text)
         encodings = self.model.encode_all([(text, "") for text in texts], "auto", "offsets")
         return (
@@ -136,7 +136,7 @@ class ModelGenerator:
 
 def chat_text(tokenizer: Any, turns: Sequence[tuple[str, str]]) -> str:
     """The turns as the model was taught to read them, up to where its answer begins; plain where it was taught none."""
-    template = hf_chat.usual_template(tokenizer)
+    template = hf_chat.default_template(tokenizer)
     if not template:
         return "\n\n".join(text for _, text in turns)
     messages = [{"role": role, "content": text} for role, text in turns]
@@ -156,7 +156,7 @@ def _random_numbers(request: Request, seed: int, count: int) -> np.ndarray:
 
 def _generation(request: Request, answer: Answer, dtype: object) -> Generation:
     if answer.finish == "failed":
-        return Generation(request, "", reason=no_number(dtype))
+        return Generation(request, "", reason=reason_for_nan(dtype))
     return Generation(request, answer.text, tuple(answer.ids), answer.finish)
 
 

@@ -26,19 +26,19 @@ def main(name: str, gguf: str, out: str) -> int:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    read_once()
+    cache_gguf_reader()
     file = Path(gguf)
     tokenizer = AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name)
     tokenizer.save_pretrained(out)
     _step(0.35, f"Converting {model.title} to float32")
-    weights = AutoModelForCausalLM.from_pretrained(str(file.parent), gguf_file=file.name, dtype=torch.float32)
+    model_of_file = AutoModelForCausalLM.from_pretrained(str(file.parent), gguf_file=file.name, dtype=torch.float32)
     # The weights are plain float32 by now, but the marks of the quantizer would forbid to save them.
-    for owner, mark in ((weights, "hf_quantizer"), (weights.config, "quantization_config")):
+    for owner, mark in ((model_of_file, "hf_quantizer"), (model_of_file.config, "quantization_config")):
         if hasattr(owner, mark):
             delattr(owner, mark)
     _step(0.75, f"Writing {model.title}")
-    weights.save_pretrained(out)
-    del weights
+    model_of_file.save_pretrained(out)
+    del model_of_file
     _step(0.85, f"Checking {model.title} against known sentences")
     loaded = AutoModelForCausalLM.from_pretrained(out, dtype=torch.float32, local_files_only=True).eval()
     if refusal := check(loaded, AutoTokenizer.from_pretrained(out, local_files_only=True), model):
@@ -47,7 +47,7 @@ def main(name: str, gguf: str, out: str) -> int:
     return 0
 
 
-def read_once() -> None:
+def cache_gguf_reader() -> None:
     """Lets transformers read a file once, for its tokenizer, its settings and its weights: it would do so three times.
 
     gguf's reader takes a slice for each word of a vocabulary; slices of a plain array take a quarter of the time that

@@ -108,10 +108,10 @@ def load(
     model = _weights(source, config, kind, place)
     hf_load.require_own_tokenizer(source.name, tokenizer, model)
     hf_kind.require_causal_scores(source.name, model)
-    made = HFModel(source, model, tokenizer, kind, attention)
+    model_to_score = HFModel(source, model, tokenizer, kind, attention)
     if progress:
         progress(f"{source.name} is loaded", 1.0)
-    return made
+    return model_to_score
 
 
 def _require_causal(source: Source, config: Any) -> None:

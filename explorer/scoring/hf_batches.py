@@ -27,7 +27,7 @@ def run_in_batches(
     progress: Progress | None,
 ) -> list[Answer]:
     """What `ask` says of each row, in the order given; others may have the model between two batches."""
-    given: dict[int, Answer] = {}
+    answer_of: dict[int, Answer] = {}
     # The longest first: rows of like length share a batch, so that little of it is padding.
     order = sorted(range(len(rows)), key=lambda number: length(rows[number]))
     while order:
@@ -35,10 +35,10 @@ def run_in_batches(
         batch, order = order[-size:], order[:-size]
         with turn(lock):
             answers = ask([rows[number] for number in batch])
-        given.update(zip(batch, answers, strict=True))
+        answer_of.update(zip(batch, answers, strict=True))
         if progress:
             progress(len(rows) - len(order), len(rows))
-    return [given[number] for number in range(len(rows))]
+    return [answer_of[number] for number in range(len(rows))]
 
 
 def pad_rows(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[torch.Tensor, torch.Tensor]:

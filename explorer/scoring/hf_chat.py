@@ -23,17 +23,17 @@ from explorer.settings import ROOT
 
 SECONDS = 10.0  # for what is rendered in one go; a conversation takes a tenth of a millisecond
 STARTING = 120.0  # for the first, which waits for the process
-MOST_TEMPLATE = 1 << 20  # characters; long ones, with the prompts of tools, have some ten thousand
-MOST_TEXT = 16 << 20  # characters of what is rendered
-MOST_MEMORY = 1 << 30  # bytes that rendering may take
-TOGETHER = 512  # conversations that are rendered in one go, which takes a fraction of a second ...
-MOST_TOGETHER = 1 << 20  # ... and characters, so that long ones do not add up
-USUAL = "default"  # the name of the template that is taken where a model has several
+MAX_TEMPLATE = 1 << 20  # characters; long ones, with the prompts of tools, have some ten thousand
+MAX_TEXT = 16 << 20  # characters of what is rendered
+MAX_MEMORY = 1 << 30  # bytes that rendering may take
+BATCH_CONVERSATIONS = 512  # conversations that are rendered in one go, which takes a fraction of a second ...
+BATCH_CHARACTERS = 1 << 20  # ... and characters, so that long ones do not add up
+DEFAULT_TEMPLATE = "default"  # the name of the template that is taken where a model has several
 ANSWER = "\u220e"  # a sign that no template knows
 # What each kind of turn says when a template is asked for the first time: a word of small and of capital letters, since
 # a template may change them.
-SAID = {"system": "Sayqovk", "user": "Usmevoq", "assistant": "Aswukiv"}
-LEFT_OUT = {
+PROBE_WORDS = {"system": "Sayqovk", "user": "Usmevoq", "assistant": "Aswukiv"}
+ADVICE_LEFT_OUT = {
     "system": "the system prompt, so that the model would not read it as it was given. Leave system out, use another",
     "user": "what the user says, so that the model would not read it as it was asked. Use another",
     "assistant": "what the assistant says, so that no answer can be scored by it. Use another",
@@ -44,7 +44,7 @@ NO_TEMPLATE = (
 )
 
 _lock = threading.Lock()
-_passed: set[tuple[str, tuple[str, ...]]] = set()  # templates that give back what these kinds of turns say
+_checked_templates: set[tuple[str, tuple[str, ...]]] = set()  # templates that give back what these kinds of turns say
 _child: subprocess.Popen[bytes] | None = None
 
 
@@ -54,28 +54,31 @@ Turns = tuple[tuple[str, str], ...]  # role and text
 
 def render(template: str, messages: Sequence[Message], tokens: Mapping[str, Any]) -> str:
     """What the template makes of the messages, up to where the answer begins; ModelError where it makes nothing."""
-    require_whole(template, [message["role"] for message in messages], tokens)
+    require_complete(template, [message["role"] for message in messages], tokens)
     return _render(template, [messages], tokens, {"add_generation_prompt": True})[0]
 
 
 # A template may leave out what it has no place for, and nothing in its text tells. So before one is used it is given a
 # conversation of the same turns, in which each says a word that no template writes by itself.
-def require_whole(template: str, roles: Sequence[str], tokens: Mapping[str, Any]) -> None:
+def require_complete(template: str, roles: Sequence[str], tokens: Mapping[str, Any]) -> None:
     """ModelError where the template leaves out or changes what one of these turns says."""
     key = (template, tuple(roles))
-    if not roles or key in _passed:
+    if not roles or key in _checked_templates:
         return
-    said = [{"role": role, "content": f"{SAID.get(role, SAID['user'])}{place}x"} for place, role in enumerate(roles)]
+    said = [
+        {"role": role, "content": f"{PROBE_WORDS.get(role, PROBE_WORDS['user'])}{place}x"}
+        for place, role in enumerate(roles)
+    ]
     text = _render(template, [said], tokens, {"add_generation_prompt": roles[-1] != "assistant"})[0]
     for message in said:
         if message["content"] not in text:
             changed = message["content"].casefold() in text.casefold()
-            rest = LEFT_OUT.get(message["role"], LEFT_OUT["user"])
+            rest = ADVICE_LEFT_OUT.get(message["role"], ADVICE_LEFT_OUT["user"])
             raise ModelError(
                 f"The model's chat template {'changes the letters of' if changed else 'leaves out'} {rest} model, or "
                 "mend chat_template in its folder."
             )
-    _passed.add(key)
+    _checked_templates.add(key)
 
 
 # The place where an answer begins is found by letting the assistant say a word and cutting it off again: some templates
@@ -83,7 +86,7 @@ def require_whole(template: str, roles: Sequence[str], tokens: Mapping[str, Any]
 # model was trained on the former.
 #
 #     <|user|>Write a sentence.<|assistant|> ∎        ∎ is cut off; what is left stands before every option
-def before_answers(template: str, conversations: Sequence[Turns], tokens: Mapping[str, Any]) -> dict[Turns, str]:
+def render_before_answers(template: str, conversations: Sequence[Turns], tokens: Mapping[str, Any]) -> dict[Turns, str]:
     """Each conversation as the template writes it, up to where the assistant's answer begins.
 
     As transformers' `continue_final_message` has it; ModelError where the template makes nothing of one.
@@ -93,11 +96,11 @@ def before_answers(template: str, conversations: Sequence[Turns], tokens: Mappin
     while waiting:
         batch: list[Turns] = []
         size = 0
-        while waiting and len(batch) < TOGETHER and size < MOST_TOGETHER:
+        while waiting and len(batch) < BATCH_CONVERSATIONS and size < BATCH_CHARACTERS:
             batch.append(waiting.pop())
             size += sum(len(text) for _, text in batch[-1])
         for turns in batch:
-            require_whole(template, [*(role for role, _ in turns), "assistant"], tokens)
+            require_complete(template, [*(role for role, _ in turns), "assistant"], tokens)
         messages = [[*as_messages(turns), {"role": "assistant", "content": ANSWER}] for turns in batch]
         for turns, text in zip(
             batch, _render(template, messages, tokens, {"continue_final_message": True}), strict=True
@@ -118,25 +121,25 @@ def as_messages(turns: Turns) -> list[dict[str, str]]:
 
 def template_of(model: Any) -> str:
     """The chat template of a loaded model; ModelError where it has none."""
-    text = usual_template(model.tokenizer)
+    text = default_template(model.tokenizer)
     if not text:
         raise ModelError(NO_TEMPLATE.format(name=model.name))
     return text
 
 
-def usual_template(tokenizer: Any) -> str:
+def default_template(tokenizer: Any) -> str:
     """The chat template of a tokenizer, of several the one that is called default; "" where there is none of these."""
-    given = getattr(tokenizer, "chat_template", None)
-    if isinstance(given, Mapping):
-        given = given.get(USUAL)
-    return given if isinstance(given, str) else ""
+    template = getattr(tokenizer, "chat_template", None)
+    if isinstance(template, Mapping):
+        template = template.get(DEFAULT_TEMPLATE)
+    return template if isinstance(template, str) else ""
 
 
-def rendered(model: Any, requests: Sequence[Request]) -> list[Request]:
+def render_requests(model: Any, requests: Sequence[Request]) -> list[Request]:
     """Requests of answers in a conversation as plain ones, whose context is what the model reads before the answer."""
     template, tokens = template_of(model), model.tokenizer.special_tokens_map
     turns = [request.conversation for request in requests]
-    before = before_answers(template, [each for each in turns if each is not None], tokens)
+    before = render_before_answers(template, [each for each in turns if each is not None], tokens)
     return [
         request if each is None else replace(request, context=before[each] + request.context, conversation=None)
         for request, each in zip(requests, turns, strict=True)
@@ -146,17 +149,17 @@ def rendered(model: Any, requests: Sequence[Request]) -> list[Request]:
 def _render(
     template: str, conversations: Sequence[Sequence[Message]], tokens: Mapping[str, Any], form: Mapping[str, bool]
 ) -> list[str]:
-    if len(template) > MOST_TEMPLATE:
+    if len(template) > MAX_TEMPLATE:
         raise ModelError(
-            f"The model's chat template has {len(template):,} characters, expected at most {MOST_TEMPLATE:,}. Use "
+            f"The model's chat template has {len(template):,} characters, expected at most {MAX_TEMPLATE:,}. Use "
             "another model, or mend chat_template in its folder."
         )
-    asked = [[dict(message) for message in messages] for messages in conversations]
-    payload = json.dumps([template, asked, dict(tokens), dict(form)]).encode() + b"\n"
+    plain_conversations = [[dict(message) for message in messages] for messages in conversations]
+    payload = json.dumps([template, plain_conversations, dict(tokens), dict(form)]).encode() + b"\n"
     with stopping.turn(_lock):
-        answer = _ask(payload)
+        answer = _ask_child(payload)
     if "texts" not in answer:
-        with_system = any(message["role"] == "system" for messages in asked for message in messages)
+        with_system = any(message["role"] == "system" for messages in plain_conversations for message in messages)
         way_out = "Leave system out, use another" if with_system else "Use another"
         raise ModelError(
             f"The model's chat template cannot be rendered ({answer.get('fault', 'it gave nothing')}). {way_out} "
@@ -165,20 +168,20 @@ def _render(
     return [str(text) for text in answer["texts"]]
 
 
-def _ask(payload: bytes) -> dict[str, Any]:
+def _ask_child(payload: bytes) -> dict[str, Any]:
     global _child
     seconds = SECONDS
     if _child is None or _child.poll() is not None:
-        _child, seconds = _start(), STARTING
+        _child, seconds = _start_child(), STARTING
     child = _child
     try:
         line = stopping.call(lambda: _exchange(child, payload), within=lambda: seconds)
         return dict(json.loads(line)) if line else {"fault": "it took too much memory"}
     except TimeoutError:
-        _end(child)
+        _kill_child(child)
         return {"fault": f"it takes more than {seconds:.0f} seconds"}
     except BaseException:  # stopped: what the process answers now nobody would read
-        _end(child)
+        _kill_child(child)
         raise
 
 
@@ -192,10 +195,10 @@ def _exchange(child: subprocess.Popen[bytes], payload: bytes) -> bytes:
         return b""
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start_child() -> subprocess.Popen[bytes]:
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        [sys.executable, "-m", "explorer.scoring.hf_chat_child", str(MOST_TEXT), str(MOST_MEMORY)],
+        [sys.executable, "-m", "explorer.scoring.hf_chat_child", str(MAX_TEXT), str(MAX_MEMORY)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -203,7 +206,7 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _kill_child(child: subprocess.Popen[bytes]) -> None:
     global _child
     _child = None
     child.kill()

@@ -85,10 +85,10 @@ def _read_weights(files: Sequence[Path], shape: Shape, dtype: torch.dtype, devic
     if shape.num_hidden_layers > len(names):  # else a line of text could ask for billions of layers
         return None
     model = CausalModel(shape)
-    wanted = model.shapes_of_weights()
+    shapes = model.shapes_of_weights()
     if shape.tie_word_embeddings:
-        wanted.pop("head.weight")
-    if sorted(place for *_, place in names) != sorted(wanted):
+        shapes.pop("head.weight")
+    if sorted(place for *_, place in names) != sorted(shapes):
         return None
 
     def read(part: Sequence[tuple[Path, str, str]]) -> dict[str, torch.Tensor]:
@@ -98,15 +98,15 @@ def _read_weights(files: Sequence[Path], shape: Shape, dtype: torch.dtype, devic
                 tensors |= {place: opened.get_tensor(name).to(dtype) for of, name, place in part if of == file}
         return tensors
 
-    held: dict[str, Any] = {}
+    weights: dict[str, Any] = {}
     with ThreadPoolExecutor(READERS) as pool:
         for part in pool.map(read, (names[first::READERS] for first in range(READERS))):
-            held |= part
-    if any(tuple(held[place].shape) != wanted[place] for place in wanted):
+            weights |= part
+    if any(tuple(weights[place].shape) != shapes[place] for place in shapes):
         return None
     if shape.tie_word_embeddings:
-        held["head.weight"] = held["base_model.embedding.weight"]
-    model.put(held, device)
+        weights["head.weight"] = weights["base_model.embedding.weight"]
+    model.put(weights, device)
     return model.eval()
 
 

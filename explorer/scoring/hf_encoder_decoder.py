@@ -30,7 +30,7 @@ from explorer.scoring.hf_load import Kind, describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import ENCODER_DECODER_PRESETS, PRESETS, SEQ2SEQ, ScoringPolicy
-from explorer.scoring.score import failed, no_number, unknown_to, unscorable
+from explorer.scoring.score import reason_for_nan, score_with_reason, why_unknown_token, why_unscorable
 
 METHOD = "decoder of an encoder-decoder model; its source is the context (seq2seq) or empty (decoder)"
 
@@ -50,14 +50,14 @@ class EncoderDecoderModel:
         self.lock = threading.Lock()
         self.words = hf_load.known_tokens(model, tokenizer)
         self.start = (*first_token(model), *self.encoder.added)
-        places = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)  # T5 counts no places
-        self.window = min(places, int(min(tokenizer.model_max_length, 1 << 20)))
+        max_positions = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)  # T5 counts no places
+        self.window = min(max_positions, int(min(tokenizer.model_max_length, 1 << 20)))
 
     def record(self) -> dict[str, str | int]:
         """What identifies the model, and how it scores."""
         return describe(self, {"scores": METHOD})
 
-    def read(self, text: str) -> tuple[int, ...]:
+    def encode_source(self, text: str) -> tuple[int, ...]:
         """The tokens of a source as the tokenizer writes one; of an empty text what stands around it."""
         ids = tuple(self.tokenizer(text, truncation=False)["input_ids"])
         return ids or (int(self.tokenizer.eos_token_id or 0),)  # an encoder cannot read nothing
@@ -71,14 +71,16 @@ class EncoderDecoderModel:
         device = self.model.device
         sources, mask = pad_rows([row.source for row in rows], self.tokenizer.pad_token_id or 0, device)
         # The last token is predicted, never read.
-        given, _ = pad_rows([row.target[:-1] for row in rows], self.tokenizer.pad_token_id or 0, device)
-        logits = self.model(input_ids=sources, attention_mask=mask, decoder_input_ids=given, use_cache=False).logits
+        decoder_inputs, _ = pad_rows([row.target[:-1] for row in rows], self.tokenizer.pad_token_id or 0, device)
+        logits = self.model(
+            input_ids=sources, attention_mask=mask, decoder_input_ids=decoder_inputs, use_cache=False
+        ).logits
         answers = []
         for number, row in enumerate(rows):
             scored = logits[number, row.first - 1 : len(row.target) - 1].float()
-            wanted = torch.tensor(row.target[row.first :], device=device)
-            logprobs = scored.log_softmax(-1).gather(1, wanted[:, None])[:, 0]
-            likeliest = scored.argmax(-1) == wanted
+            target_ids = torch.tensor(row.target[row.first :], device=device)
+            logprobs = scored.log_softmax(-1).gather(1, target_ids[:, None])[:, 0]
+            likeliest = scored.argmax(-1) == target_ids
             answers.append(list(zip(logprobs.tolist(), likeliest.tolist(), strict=True)))
         return answers
 
@@ -123,17 +125,17 @@ class EncoderDecoderScorer:
                 f"{policy.preset} asks for. Choose the preset {' or '.join(ENCODER_DECODER_PRESETS)}, or a causal "
                 "model."
             )
-        rows = [self._row(request, policy) for request in requests]
-        asked = [row for row in rows if isinstance(row, Row)]
-        answers = iter(self.model.logprobs(asked, progress_in_requests(progress, len(requests))))
+        rows = [self._encode_row(request, policy) for request in requests]
+        scorable = [row for row in rows if isinstance(row, Row)]
+        answers = iter(self.model.logprobs(scorable, progress_in_requests(progress, len(requests))))
         return [
-            failed(request, row) if isinstance(row, str) else self._scored(request, row, next(answers))
+            score_with_reason(request, row) if isinstance(row, str) else self._as_score(request, row, next(answers))
             for request, row in zip(requests, rows, strict=True)
         ]
 
-    def _row(self, request: Request, policy: ScoringPolicy) -> Row | str:
+    def _encode_row(self, request: Request, policy: ScoringPolicy) -> Row | str:
         """The request's tokens, or why it cannot be scored."""
-        if why := unscorable(request):
+        if why := why_unscorable(request):
             return why
         if policy.preset == SEQ2SEQ:
             # Behind the start nothing stands that a blank would part the continuation from.
@@ -146,20 +148,22 @@ class EncoderDecoderScorer:
         if encoding.start >= len(encoding.ids):
             return "no token of the joint encoding belongs to the continuation"
         start = self.model.start
-        row = Row(self.model.read(source), (*start, *encoding.ids), len(start) + encoding.start, encoding.straddles)
-        if why := unknown_to(self.model, (*row.source, *row.target)):
+        row = Row(
+            self.model.encode_source(source), (*start, *encoding.ids), len(start) + encoding.start, encoding.straddles
+        )
+        if why := why_unknown_token(self.model, (*row.source, *row.target)):
             return why
         longest = max(len(row.source), len(row.target) - 1)
         if longest > self.model.window:
             return f"{longest:,} tokens, more than the model's window of {self.model.window:,}"
         return row
 
-    def _scored(self, request: Request, row: Row, answers: Sequence[tuple[float, bool]]) -> Score:
+    def _as_score(self, request: Request, row: Row, answers: Sequence[tuple[float, bool]]) -> Score:
         ids = row.target[row.first :]
         counted = request.continuation.removeprefix(" ")
         logprobs = tuple(logprob for logprob, _ in answers)
         likeliest = tuple(top for _, top in answers)
-        broken = no_number(self.model.dtype) if any(value != value for value in logprobs) else ""
+        broken = reason_for_nan(self.model.dtype) if any(value != value for value in logprobs) else ""
         return Score(
             request=request,
             tokens=self.model.encoder.texts(ids),

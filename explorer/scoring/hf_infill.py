@@ -24,9 +24,11 @@ from explorer.scoring.vocabulary_words import whole_words
 MARK = "infill:"  # before a model's name: that it fills gaps
 EMBEDDED = "gemma-3-270m"
 # A gap costs as many passes over what follows as it has candidates: on two cores a third of a second.
-EXPECTED = 6  # candidates from the left context
-ALIKE = 6  # candidates from the embeddings
-FOLLOWING = 40  # characters of what follows that candidates are ranked by: what lies further says little of a word
+FROM_CONTEXT = 6  # candidates from the left context
+FROM_EMBEDDINGS = 6  # candidates from the embeddings
+FOLLOWING_CHARACTERS = (
+    40  # characters of what follows that candidates are ranked by: what lies further says little of a word
+)
 TILE = 32768  # vocabulary entries looked at together
 BATCH = 32  # texts read together
 
@@ -53,7 +55,7 @@ class Infiller:
         """For each gap the best `count` words by log P(word and what follows | what stands before), in nats."""
         expected = self._expected([gap.left for gap in gaps])
         candidates = [
-            _in_case(gap.word, [*words, *self._nearest(gap.word)]) for gap, words in zip(gaps, expected, strict=True)
+            _match_case(gap.word, [*words, *self._nearest(gap.word)]) for gap, words in zip(gaps, expected, strict=True)
         ]
         requests = [
             Request(str(place), number, gap.left.rstrip(" "), f"{_blank(gap.left)}{word}{following(gap.right)}")
@@ -79,7 +81,7 @@ class Infiller:
         for first in range(0, len(order), BATCH):
             part = order[first : first + BATCH]
             hidden = self._last_states([encodings[place].ids[-self.model.window :] for place in part])
-            for place, best in zip(part, self._best(hidden, EXPECTED), strict=True):
+            for place, best in zip(part, self._best(hidden, FROM_CONTEXT), strict=True):
                 likeliest[place] = tuple(self._words[number] for number in best)
         return likeliest
 
@@ -116,8 +118,10 @@ class Infiller:
                 def cosines(first: int, after: int) -> torch.Tensor:
                     return vector @ weight[first:after].float().T / norms[first:after]
 
-                best = self._top(cosines, min(len(weight), len(self._is_word)), ALIKE + 1)[0]
-            self._alike[number] = tuple(self._words[candidate] for candidate in best if candidate != number)[:ALIKE]
+                best = self._top(cosines, min(len(weight), len(self._is_word)), FROM_EMBEDDINGS + 1)[0]
+            self._alike[number] = tuple(self._words[candidate] for candidate in best if candidate != number)[
+                :FROM_EMBEDDINGS
+            ]
         return self._alike[number]
 
     def _top(self, values: Any, size: int, count: int) -> list[list[int]]:
@@ -141,13 +145,13 @@ class Infiller:
 
 def following(right: str) -> str:
     """The first characters of what follows a gap, up to a word's end."""
-    if len(right) <= FOLLOWING:
+    if len(right) <= FOLLOWING_CHARACTERS:
         return right
-    cut = right.rfind(" ", 0, FOLLOWING)
-    return right[:cut] if cut > 0 else right[:FOLLOWING]
+    cut = right.rfind(" ", 0, FOLLOWING_CHARACTERS)
+    return right[:cut] if cut > 0 else right[:FOLLOWING_CHARACTERS]
 
 
-def _in_case(word: str, candidates: Sequence[str]) -> tuple[str, ...]:
+def _match_case(word: str, candidates: Sequence[str]) -> tuple[str, ...]:
     """The other words in the alphabet of the word, each once, with a capital where the word has one."""
     plain = [
         candidate

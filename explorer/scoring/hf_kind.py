@@ -56,9 +56,13 @@ QUANTIZERS: Mapping[str, tuple[str, str]] = {
 
 def quantized_by(config: Any) -> str:
     """How a model's weights were made smaller, as its configuration says; "" where they were not."""
-    said = getattr(config, "quantization_config", None)
-    method = said.get("quant_method") if isinstance(said, Mapping) else getattr(said, "quant_method", None)
-    if method is None and isinstance(said, Mapping) and (said.get("load_in_8bit") or said.get("load_in_4bit")):
+    settings = getattr(config, "quantization_config", None)
+    method = settings.get("quant_method") if isinstance(settings, Mapping) else getattr(settings, "quant_method", None)
+    if (
+        method is None
+        and isinstance(settings, Mapping)
+        and (settings.get("load_in_8bit") or settings.get("load_in_4bit"))
+    ):
         method = "bitsandbytes"
     return str(getattr(method, "value", method) or "")
 
@@ -166,15 +170,15 @@ def require_size_as_files(name: str, config: Any, held: int, remedy: str, kind: 
             raise ValueError(f"it asks for {layers} layers")
         with torch.device("meta"):
             model = getattr(transformers, kind).from_config(config, trust_remote_code=False)
-        asked = sum(one.numel() for one in (*model.parameters(), *model.buffers()))
+        numbers_asked = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
     except Exception as error:  # whatever transformers raises of a configuration from elsewhere
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise ModelError(f"{name} cannot be loaded as its config.json says ({said[:200]}). {remedy}") from error
     packed = PACKED if quantized_by(config) else 1
-    if asked > packed * held + SPARE:
+    if numbers_asked > packed * held + SPARE:
         raise ModelError(
-            f"The configuration of {name} asks for {asked:,} numbers, and its files hold {held:,}. They may be damaged "
-            f"or belong to another architecture. {remedy}"
+            f"The configuration of {name} asks for {numbers_asked:,} numbers, and its files hold {held:,}. They may be "
+            f"damaged or belong to another architecture. {remedy}"
         )
 
 
@@ -202,8 +206,8 @@ def require_causal_decoder(name: str, model: Any) -> None:
     source = torch.tensor([[1]], device=model.device)
 
     def logits(ids: list[int]) -> Any:
-        given = torch.tensor([ids], device=model.device)
-        return model(input_ids=source, decoder_input_ids=given, use_cache=False).logits
+        decoder_ids = torch.tensor([ids], device=model.device)
+        return model(input_ids=source, decoder_input_ids=decoder_ids, use_cache=False).logits
 
     _require_no_look_ahead(name, model, logits)
 

@@ -32,7 +32,7 @@ from explorer.scoring.hf_load import Kind, describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
-from explorer.scoring.score import failed, no_number, unknown_to, unscorable
+from explorer.scoring.score import reason_for_nan, score_with_reason, why_unknown_token, why_unscorable
 
 METHOD = "pseudo-log-likelihood, within-word left-to-right (Kauf and Ivanova 2023)"
 
@@ -52,9 +52,9 @@ class MaskedLM:
         self.lock = threading.Lock()
         self.words = hf_load.known_tokens(model, tokenizer)
         # RoBERTa counts positions from the number of its padding token on.
-        places = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)
+        max_positions = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)
         first = (model.config.pad_token_id or 0) + 1 if "roberta" in str(model.config.model_type) else 0
-        self.window = min(places - first, int(min(tokenizer.model_max_length, 1 << 20)))
+        self.window = min(max_positions - first, int(min(tokenizer.model_max_length, 1 << 20)))
 
     def record(self) -> dict[str, str | int]:
         """What identifies the model, and how it scores."""
@@ -71,9 +71,9 @@ class MaskedLM:
         logits = self.model(input_ids=ids, attention_mask=mask).logits
         places = torch.tensor([row.place for row in rows], device=device)
         at_place = logits[torch.arange(len(rows), device=device), places].float()
-        wanted = torch.tensor([row.token for row in rows], device=device)
-        logprobs = at_place.log_softmax(-1).gather(1, wanted[:, None])[:, 0]
-        likeliest = at_place.argmax(-1) == wanted
+        target_ids = torch.tensor([row.token for row in rows], device=device)
+        logprobs = at_place.log_softmax(-1).gather(1, target_ids[:, None])[:, 0]
+        likeliest = at_place.argmax(-1) == target_ids
         return list(zip(logprobs.tolist(), likeliest.tolist(), strict=True))
 
 
@@ -93,7 +93,7 @@ class _Text:
     ids: tuple[int, ...]
     words: tuple[int | None, ...]
     spans: tuple[tuple[int, int], ...]
-    own: tuple[int, ...]  # places of the continuation's tokens
+    continuation_places: tuple[int, ...]  # places of the continuation's tokens
 
 
 class MaskedScorer:
@@ -116,39 +116,43 @@ class MaskedScorer:
                 f"the preset {policy.preset} asks for. Choose the preset {PLL} (pseudo-log-likelihood), or a causal "
                 "model."
             )
-        texts = [self._text(request, policy) for request in requests]
-        rows = [row for text in texts if isinstance(text, _Text) for row in self._rows(text)]
+        texts = [self._encode_text(request, policy) for request in requests]
+        rows = [row for text in texts if isinstance(text, _Text) for row in self._masked_rows(text)]
         answers = iter(self.model.logprobs(rows, progress_in_requests(progress, len(requests))))
         return [
-            failed(request, text)
+            score_with_reason(request, text)
             if isinstance(text, str)
-            else self._scored(request, policy, text, [next(answers) for _ in text.own])
+            else self._as_score(request, policy, text, [next(answers) for _ in text.continuation_places])
             for request, text in zip(requests, texts, strict=True)
         ]
 
-    def _text(self, request: Request, policy: ScoringPolicy) -> _Text | str:
+    def _encode_text(self, request: Request, policy: ScoringPolicy) -> _Text | str:
         """The request's tokens, or why it cannot be scored."""
-        if why := unscorable(request):
+        if why := why_unscorable(request):
             return why
         context, continuation = policy.move(request.context, request.continuation)
         encoded = self.model.tokenizer(context + continuation, return_offsets_mapping=True, truncation=False)
         ids, words = tuple(encoded["input_ids"]), tuple(encoded.word_ids())
         spans = tuple((int(start), int(end)) for start, end in encoded["offset_mapping"])
         # RoBERTa's spans leave blanks out, so that a token which is nothing but a blank has an empty one.
-        own = tuple(
+        continuation_places = tuple(
             place
             for place, (_, end) in enumerate(spans)
             if words[place] is not None and (end > len(context) or not context)
         )
-        if why := unknown_to(self.model, ids):
+        if why := why_unknown_token(self.model, ids):
             return why
         if len(ids) > self.model.window:
             return f"{len(ids):,} tokens, more than the model's window of {self.model.window:,}"
-        return _Text(ids, words, spans, own) if own else "no token of the joint encoding belongs to the continuation"
+        return (
+            _Text(ids, words, spans, continuation_places)
+            if continuation_places
+            else "no token of the joint encoding belongs to the continuation"
+        )
 
-    def _rows(self, text: _Text) -> list[Row]:
+    def _masked_rows(self, text: _Text) -> list[Row]:
         rows = []
-        for place in text.own:
+        for place in text.continuation_places:
             ids = list(text.ids)
             for later in range(place, len(ids)):
                 if text.words[later] == text.words[place]:
@@ -156,7 +160,7 @@ class MaskedScorer:
             rows.append(Row(tuple(ids), place, text.ids[place]))
         return rows
 
-    def _scored(
+    def _as_score(
         self, request: Request, policy: ScoringPolicy, text: _Text, answers: Sequence[tuple[float, bool]]
     ) -> Score:
         context, continuation = policy.move(request.context, request.continuation)
@@ -164,16 +168,16 @@ class MaskedScorer:
         counted = request.continuation.removeprefix(" ")
         logprobs = tuple(logprob for logprob, _ in answers)
         likeliest = tuple(top for _, top in answers)
-        broken = no_number(self.model.dtype) if np.isnan(logprobs).any() else ""
+        broken = reason_for_nan(self.model.dtype) if np.isnan(logprobs).any() else ""
         return Score(
             request=request,
-            tokens=_texts(whole, len(context), [text.spans[place] for place in text.own]),
-            token_ids=tuple(text.ids[place] for place in text.own),
+            tokens=_texts(whole, len(context), [text.spans[place] for place in text.continuation_places]),
+            token_ids=tuple(text.ids[place] for place in text.continuation_places),
             logprobs=logprobs,
             chars=len(counted),
             bytes=len(counted.encode("utf-8")),
             greedy=all(likeliest) and not broken,
-            straddles=text.spans[text.own[0]][0] < len(context),
+            straddles=text.spans[text.continuation_places[0]][0] < len(context),
             reason=broken,
             likeliest=likeliest,
         )
@@ -195,12 +199,12 @@ def _texts(whole: str, first: int, spans: Sequence[tuple[int, int]]) -> tuple[st
 
     A character that is spread over several tokens is given by the last of them.
     """
-    at = min(first, spans[0][0])
+    begin = min(first, spans[0][0])
     texts = []
     for place, (_, end) in enumerate(spans):
         goes_on = place + 1 < len(spans) and spans[place + 1] == spans[place]
-        texts.append("" if goes_on else whole[at:end])
-        at = at if goes_on else max(at, end)
+        texts.append("" if goes_on else whole[begin:end])
+        begin = begin if goes_on else max(begin, end)
     return tuple(texts)
 
 

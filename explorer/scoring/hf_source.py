@@ -29,26 +29,26 @@ from explorer.scoring.weight_files import (
     ADAPTER,
     ADAPTER_WEIGHTS,
     bin_files,
+    copied_files_hash,
     gguf_file,
-    hash_of,
-    reading_hash,
+    model_files,
     require_parts,
-    require_plain,
-    sources,
-    texts_hash,
+    require_regular_files,
+    tokenizer_files_hash,
     weight_files,
+    weights_hash,
 )
 from explorer.settings import ROOT, Settings, path_of
 
 T = TypeVar("T")
-MOST_HEADER = 100_000_000  # bytes; the format itself allows no more
-PATIENCE = 5.0  # seconds after which a hub that does not answer is given up
+MAX_HEADER = 100_000_000  # bytes; the format itself allows no more
+HUB_SECONDS = 5.0  # seconds after which a hub that does not answer is given up
 PICKLED = "pytorch_model*.bin"
-TAKEN = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
+DOWNLOADED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
 TEXTS = ("*.json", "*.jinja")
-LEFT = ("*/*", "consolidated*.safetensors", ADAPTER_WEIGHTS, ADAPTER)
+NOT_DOWNLOADED = ("*/*", "consolidated*.safetensors", ADAPTER_WEIGHTS, ADAPTER)
 UNREADABLE = "The files of {path} cannot be read ({error}). Check the folder and its permissions."
-BY_HAND = "Connect and try again, or give the path of a folder that holds the model."
+OFFLINE_ADVICE = "Connect and try again, or give the path of a folder that holds the model."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ class Offer:
     license: str = ""
 
     @property
-    def taken(self) -> tuple[str, ...]:
+    def download_patterns(self) -> tuple[str, ...]:
         """The patterns of the files that are fetched: pickled weights where there are no safetensors; () for none."""
         top = [file for file in self.files if "/" not in file]
         if any(file.endswith(".safetensors") and file != ADAPTER_WEIGHTS for file in top):
-            return TAKEN
-        return (*TAKEN, PICKLED) if any(fnmatch.fnmatch(file, PICKLED) for file in top) else ()
+            return DOWNLOADED
+        return (*DOWNLOADED, PICKLED) if any(fnmatch.fnmatch(file, PICKLED) for file in top) else ()
 
 
 def locate(
@@ -91,13 +91,13 @@ def locate(
     check: Callable[[int], None] | None = None,
 ) -> Source:
     """A model's files, fetched first where need be; `check` is told the number of parameters before a download."""
-    name, revision = parse(name, revision)
+    name, revision = split_revision(name, revision)
     known = catalog.find(name)
     if known and known.embedded:
         path = embedded.ensure(known.id, settings, progress)
-        _refuse_if_kept(path)
-        made = embedded.origin(known.id, settings).get("hash")  # none in folders of an earlier version
-        if made and folder_hash(path, settings) != made:
+        _require_shared(path)
+        recorded_hash = embedded.origin(known.id, settings).get("hash")  # none in folders of an earlier version
+        if recorded_hash and folder_hash(path, settings) != recorded_hash:
             raise ModelError(
                 f"The files in {path} are not those that were made and checked (another SHA-256). Delete the folder: "
                 "the model is made again when it is next needed."
@@ -107,9 +107,11 @@ def locate(
         path = _glassbox_folder(known, revision, settings)
         return Source(known.id, path, revision, folder_hash(path, settings), known)
     if is_folder(name):
-        path = local(name)
-        digest = digests(path, settings)[0]
-        return Source(str(path), _ready(path, digest, settings, progress), "", digest, known, form_of(path))
+        path = local_folder(name)
+        digest = local_hashes(path, settings)[0]
+        return Source(
+            str(path), _as_safetensors(path, digest, settings, progress), "", digest, known, weights_format(path)
+        )
     return _from_hub(known.id if known else name, revision, settings, progress, check, known)
 
 
@@ -133,7 +135,7 @@ def find(
     return locate(name, settings, revision, progress, check)
 
 
-def as_it_lies(name: str) -> Source | None:
+def find_unhashed_folder(name: str) -> Source | None:
     """A folder whose weights are loaded as they are, before they are hashed; none for any other model.
 
     Its `weights` are "". What is wrong with a folder is left to `find`.
@@ -142,7 +144,7 @@ def as_it_lies(name: str) -> Source | None:
     if (known and (known.embedded or known.trained_by)) or not is_folder(name):
         return None
     try:
-        path = local(name)
+        path = local_folder(name)
         is_plain = gguf_file(path) is None and not (path / ADAPTER).is_file() and bool(weight_files(path))
     except ModelError:
         return None
@@ -151,7 +153,7 @@ def as_it_lies(name: str) -> Source | None:
 
 def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str]:
     """Model, revision and weights as a run records them, without downloading any weights."""
-    name, revision = parse(name, revision)
+    name, revision = split_revision(name, revision)
     known = catalog.find(name)
     if known and known.embedded:
         return {"model": known.id, "revision": "", "weights": _embedded_hash(known)}
@@ -159,14 +161,14 @@ def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str
         path = _glassbox_folder(known, revision, settings)
         return {"model": known.id, "revision": revision, "weights": folder_hash(path, settings)}
     if is_folder(name):
-        path = local(name)
-        return {"model": str(path), "revision": "", "weights": digests(path, settings)[0]}
+        path = local_folder(name)
+        return {"model": str(path), "revision": "", "weights": local_hashes(path, settings)[0]}
     name = known.id if known else name
     commit = _cached(name, revision, settings).name if settings.offline else _commit(name, revision, settings)
     return {"model": name, "revision": commit, "weights": commit}
 
 
-def parse(name: str, revision: str = "") -> tuple[str, str]:
+def split_revision(name: str, revision: str = "") -> tuple[str, str]:
     """A model's name and revision; `id@revision` names both."""
     if os.path.isdir(path_of(name)):  # unlike Path.is_dir also where a name is too long for the system
         return name, ""
@@ -187,11 +189,11 @@ def is_cached(name: str) -> bool:
     return any(weight_files(path) or bin_files(path) for path in folder.glob("*"))
 
 
-def _refuse_if_kept(path: Path) -> None:
+def _require_shared(path: Path) -> None:
     """ModelError where another account keeps the model to itself: it is not damaged, and is not made again."""
     if why := sharing.kept_from_us(path):
         raise ModelError(why)
-    for file in sources(path):
+    for file in model_files(path):
         if why := sharing.kept_from_us(file):
             raise ModelError(why)
 
@@ -201,7 +203,7 @@ def count_parameters(path: Path) -> int:
     total = 0
     for file in weight_files(path):
         try:
-            numbers, end = _header(file)
+            numbers, end = _read_header(file)
             size = file.stat().st_size
         except FileNotFoundError as error:
             raise ModelError(f"{file} is missing. Copy or download it again.") from error
@@ -215,15 +217,15 @@ def count_parameters(path: Path) -> int:
     return total
 
 
-def _header(file: Path) -> tuple[int, int]:
+def _read_header(file: Path) -> tuple[int, int]:
     """How many numbers a weight file holds, and how many bytes it has where it is whole."""
     with file.open("rb") as opened:
         whole = file.stat().st_size
         if whole < 8:
             raise ValueError(f"it has {whole} bytes and no header" if whole else "it is empty")
         size = int.from_bytes(opened.read(8), "little")
-        if size > MOST_HEADER:
-            raise ValueError(f"its header would have {size:,} bytes, expected at most {MOST_HEADER:,}")
+        if size > MAX_HEADER:
+            raise ValueError(f"its header would have {size:,} bytes, expected at most {MAX_HEADER:,}")
         if size > whole:
             raise ValueError("it does not begin as a safetensors file does")
         try:
@@ -248,27 +250,27 @@ def text_files(name: str, revision: str, settings: Settings) -> Path:
             revision=revision or None,
             allow_patterns=list(TEXTS),
             ignore_patterns=["*/*"],
-            etag_timeout=PATIENCE,
+            etag_timeout=HUB_SECONDS,
             token=_token(),
         )
 
     try:
-        return Path(_ask(name, revision, fetch_them, fetch.PATIENCE.whole))
-    except _NoAnswer as silence:
+        return Path(_ask_in_time(name, revision, fetch_them, fetch.PATIENCE.whole))
+    except _HubUnreachable as silence:
         return _cached(name, revision, settings, why=silence)
 
 
 # Local folders
 
 
-def local(name: str) -> Path:
+def local_folder(name: str) -> Path:
     """The path of a local model, whose files are there to be read; ModelError where they are not."""
     try:
         path = path_of(name).resolve()
     except (OSError, ValueError) as error:  # no name that the system takes
         raise ModelError(f"{name!r} is no name of a folder ({error}). Give the path of a folder.") from error
-    _refuse_if_kept(path)
-    require_plain(path)
+    _require_shared(path)
+    require_regular_files(path)
     if (path / ADAPTER).is_file() and not (path / ADAPTER_WEIGHTS).exists():
         raise ModelError(
             f"{path} lacks {ADAPTER_WEIGHTS}, which holds what the adapter changes. Copy it there, or give a model "
@@ -286,21 +288,23 @@ def local(name: str) -> Path:
     return path
 
 
-def _ready(path: Path, digest: str, settings: Settings, progress: Steps | None) -> Path:
+def _as_safetensors(path: Path, digest: str, settings: Settings, progress: Steps | None) -> Path:
     """The folder with the model in safetensors, made where it comes in another form."""
 
     def base(name: str) -> Path:
-        found = locate(name, settings, progress=progress).path
-        count_parameters(found)  # refuses files that were cut short
-        return found
+        folder = locate(name, settings, progress=progress).path
+        count_parameters(folder)  # refuses files that were cut short
+        return folder
 
-    if gguf_file(path) is None and (texts := texts_beside(path)) is not None and (texts != path or bin_files(path)):
+    if gguf_file(path) is None and (texts := tokenizer_folder(path)) is not None and (texts != path or bin_files(path)):
         # A copy of a folder with another template has the same weights, and is another model to chat with.
-        digest = hashlib.sha256(f"{digest} beside {_read(texts, texts_hash)}".encode()).hexdigest()[:32]
-    return hf_weights.ready(path, digest, settings, progress, base)
+        digest = hashlib.sha256(f"{digest} beside {_hash_remembered(texts, copied_files_hash)}".encode()).hexdigest()[
+            :32
+        ]
+    return hf_weights.as_safetensors(path, digest, settings, progress, base)
 
 
-def texts_beside(path: Path) -> Path | None:
+def tokenizer_folder(path: Path) -> Path | None:
     """The local folder whose tokenizer and template are read: of an adapter its base, none where that is no folder."""
     if not (path / ADAPTER).is_file():
         return path
@@ -310,37 +314,37 @@ def texts_beside(path: Path) -> Path | None:
 
 def base_of(path: Path) -> str:
     """The model that an adapter names as its base; ModelError where that is an adapter, too."""
-    base = str(hf_weights.adapter(path)["base_model_name_or_path"])
+    base = str(hf_weights.adapter_config(path)["base_model_name_or_path"])
     if is_folder(base) and os.path.isfile(path_of(base) / ADAPTER):
-        raise ModelError(f"{path} is an adapter on {base}, which is an adapter, too. {hf_weights.MERGED}")
+        raise ModelError(f"{path} is an adapter on {base}, which is an adapter, too. {hf_weights.ADVICE_MERGE}")
     return base
 
 
-def digests(path: Path, settings: Settings) -> tuple[str, str]:
+def local_hashes(path: Path, settings: Settings) -> tuple[str, str]:
     """What stands for a local model in a run's id, and what stood for it when that left its tokenizer out."""
     digest = folder_hash(path, settings)
     if (path / ADAPTER).is_file():
         base = base_of(path)
         now, before = (
-            digests(local(base), settings)
+            local_hashes(local_folder(base), settings)
             if is_folder(base) and catalog.find(base) is None
             else (identity(base, settings)["weights"],) * 2
         )
-        return _joined(digest, "on", now), _joined(digest, "on", before)
+        return _joined_hash(digest, "on", now), _joined_hash(digest, "on", before)
     if gguf_file(path):  # holds its tokenizer
         return digest, digest
-    return _joined(digest, "read by", _read(path, reading_hash)), digest
+    return _joined_hash(digest, "read by", _hash_remembered(path, tokenizer_files_hash)), digest
 
 
-def _joined(first: str, how: str, second: str) -> str:
+def _joined_hash(first: str, how: str, second: str) -> str:
     return f"sha256:{hashlib.sha256(f'{first} {how} {second}'.encode()).hexdigest()[:32]}"
 
 
-def _read(path: Path, hash_files: Callable[[Path], str]) -> str:
+def _hash_remembered(path: Path, hash_files: Callable[[Path], str]) -> str:
     """A hash of files beside the weights, in memory for as long as no file of the folder changes."""
     try:
-        found = [(entry.name, entry.stat()) for entry in os.scandir(path)] if path.is_dir() else []
-        stamp = sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in found)
+        entries = [(entry.name, entry.stat()) for entry in os.scandir(path)] if path.is_dir() else []
+        stamp = sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in entries)
         key = (str(path), f"{hash_files.__name__} {stamp}")
         if key not in _HASHES:
             _HASHES[key] = hash_files(path)
@@ -349,10 +353,10 @@ def _read(path: Path, hash_files: Callable[[Path], str]) -> str:
         raise ModelError(UNREADABLE.format(path=path, error=error)) from error
 
 
-def form_of(path: Path) -> str:
+def weights_format(path: Path) -> str:
     """In which form a model's weights come that are no safetensors by themselves; "" where they are."""
     if (path / ADAPTER).is_file():
-        return f"LoRA adapter on {hf_weights.adapter(path)['base_model_name_or_path']}"
+        return f"LoRA adapter on {hf_weights.adapter_config(path)['base_model_name_or_path']}"
     return "GGUF" if gguf_file(path) else "PyTorch .bin" if bin_files(path) else ""
 
 
@@ -366,7 +370,7 @@ def folder_hash(path: Path, settings: Settings) -> str:
     It is kept in the cache for other processes, and in memory, since a run asks for it when it is named and again when
     its model is loaded, perhaps with a cache that cannot be written.
     """
-    files = sources(path)
+    files = model_files(path)
     try:
         found_files = [(file.name, file.stat()) for file in files]
         stamp = [[name, stat.st_size, stat.st_mtime_ns, stat.st_ino] for name, stat in found_files]
@@ -374,11 +378,11 @@ def folder_hash(path: Path, settings: Settings) -> str:
         if key in _HASHES:
             return _HASHES[key]
         record = settings.models / ".hashes" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.json"
-        if (known := _remembered(record, stamp)) is not None:
+        if (known := _stored_hash(record, stamp)) is not None:
             _HASHES[key] = known
             return known
         with _HASHING:
-            digest = _HASHES[key] = _HASHES.get(key) or hash_of(path)
+            digest = _HASHES[key] = _HASHES.get(key) or weights_hash(path)
         with contextlib.suppress(OSError):  # in a cache that cannot be written it is made anew each time
             record.parent.mkdir(parents=True, exist_ok=True)
             part = sharing.beside(record)
@@ -389,7 +393,7 @@ def folder_hash(path: Path, settings: Settings) -> str:
     return digest
 
 
-def _remembered(record: Path, stamp: list[list[Any]]) -> str | None:
+def _stored_hash(record: Path, stamp: list[list[Any]]) -> str | None:
     """The hash kept for files of these sizes and times, or none, also where the memory is damaged."""
     try:
         memory = json.loads(record.read_text("utf-8"))
@@ -432,9 +436,9 @@ def _from_hub(
 
     def source(path: Path) -> Source:
         # What a repository says of an adapter does not count here: the base that it names could be any folder of ours.
-        require_plain(path)
+        require_regular_files(path)
         require_weights(path)
-        ready = hf_weights.ready(path, path.name, settings, progress)
+        ready = hf_weights.as_safetensors(path, path.name, settings, progress)
         form = "" if weight_files(path) else "PyTorch .bin"
         return Source(name, ready, path.name, path.name, known, form)
 
@@ -442,24 +446,24 @@ def _from_hub(
         return source(_cached(name, revision, settings))
     try:
         offer = _offer(name, revision)
-    except _NoAnswer as silence:
+    except _HubUnreachable as silence:
         return source(_cached(name, revision, settings, why=silence))
-    if ADAPTER in offer.files and not offer.taken:
+    if ADAPTER in offer.files and not offer.download_patterns:
         raise ModelError(
             f"{name} is an adapter, which changes another model. Download it into a folder (`hf download {name} "
             "--local-dir FOLDER`), and give the folder as the model."
         )
-    if not offer.taken:
+    if not offer.download_patterns:
         raise ModelError(_no_safetensors(name, list(offer.files)))
     if check and (parameters := offer.parameters or (known.parameters if known else None)):
         check(parameters)
     return source(_download(name, revision, offer, progress))
 
 
-class _NoAnswer(Exception):
+class _HubUnreachable(Exception):
     """The hub could not be reached, with the reason, and what to do where the model is not on this machine either."""
 
-    def __init__(self, why: str, advice: str = BY_HAND) -> None:
+    def __init__(self, why: str, advice: str = OFFLINE_ADVICE) -> None:
         super().__init__(why)
         self.advice = advice
 
@@ -467,50 +471,52 @@ class _NoAnswer(Exception):
 def _offer(name: str, revision: str) -> Offer:
     from huggingface_hub import HfApi
 
-    info = _ask(
+    info = _ask_in_time(
         name,
         revision,
         lambda: HfApi().model_info(
-            name, revision=revision or None, timeout=PATIENCE, files_metadata=True, token=_token()
+            name, revision=revision or None, timeout=HUB_SECONDS, files_metadata=True, token=_token()
         ),
     )
     files = {entry.rfilename: entry.size or 0 for entry in info.siblings or []}
     safe = any(file.endswith(".safetensors") and "/" not in file for file in files)
-    wanted = (".safetensors" if safe else ".bin", ".json")
-    taken = {file: size for file, size in files.items() if "/" not in file and file.endswith(wanted)}
+    weight_suffixes = (".safetensors" if safe else ".bin", ".json")
+    sizes = {file: size for file, size in files.items() if "/" not in file and file.endswith(weight_suffixes)}
     total = getattr(info.safetensors, "total", None) if info.safetensors else None
     card = getattr(info, "card_data", None)
     licensed = str(getattr(card, "license", "") or "") if card else ""
-    return Offer(str(info.sha), tuple(files), sum(taken.values()), total, dict(info.config or {}), licensed)
+    return Offer(str(info.sha), tuple(files), sum(sizes.values()), total, dict(info.config or {}), licensed)
 
 
-def look_up(name: str, settings: Settings) -> Offer:
+def ask_hub(name: str, settings: Settings) -> Offer:
     """What the hub says of a model (`id@revision` too); ModelError where it says nothing or the network is off."""
-    name, revision = parse(name)
+    name, revision = split_revision(name)
     if settings.offline:
-        raise ModelError(f"Nothing was asked of the Hugging Face hub: the explorer is set to stay offline. {BY_HAND}")
+        raise ModelError(
+            f"Nothing was asked of the Hugging Face hub: the explorer is set to stay offline. {OFFLINE_ADVICE}"
+        )
     try:
         return _offer(name, revision)
-    except _NoAnswer as silence:
+    except _HubUnreachable as silence:
         raise ModelError(f"{name} could not be looked up: {silence}. {silence.advice}") from silence
 
 
 def _commit(name: str, revision: str, settings: Settings) -> str:
     try:
         return _offer(name, revision).commit
-    except _NoAnswer as silence:
+    except _HubUnreachable as silence:
         return _cached(name, revision, settings, why=silence).name
 
 
-def _ask(name: str, revision: str, question: Callable[[], T], within: float | None = None) -> T:
-    """The hub's answer, with its refusals as messages; `_NoAnswer` where none comes in time (PATIENCE, if not told)."""
+def _ask_in_time(name: str, revision: str, question: Callable[[], T], within: float | None = None) -> T:
+    """The hub's answer, with its refusals as messages; `_HubUnreachable` where none comes `within` so many seconds."""
     from huggingface_hub import errors
 
     # A client's own time-outs count each stage apart and leave out the name service.
     try:
-        return stopping.call(question, lambda: PATIENCE if within is None else within)
+        return stopping.call(question, lambda: HUB_SECONDS if within is None else within)
     except errors.GatedRepoError as error:
-        raise ModelError(_gated(name)) from error
+        raise ModelError(_gated_message(name)) from error
     except errors.RevisionNotFoundError as error:
         raise ModelError(f"{name} has no revision {revision!r}. Look at its branches and tags on the hub.") from error
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
@@ -521,14 +527,16 @@ def _ask(name: str, revision: str, question: Callable[[], T], within: float | No
     except errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "no status")
         if status in (401, 403):
-            raise _unwanted(int(status)) from error
-        raise _NoAnswer(f"the hub answered with {status}") from error
+            raise _token_refused(int(status)) from error
+        raise _HubUnreachable(f"the hub answered with {status}") from error
     except (TimeoutError, OSError) as error:
-        raise _NoAnswer(f"the Hugging Face hub did not answer ({type(error.__cause__ or error).__name__})") from error
+        raise _HubUnreachable(
+            f"the Hugging Face hub did not answer ({type(error.__cause__ or error).__name__})"
+        ) from error
     except Exception as error:
         # The hub's HTTP client has errors of its own, which are no OSErrors.
         if type(error).__module__.partition(".")[0].startswith("httpx"):
-            raise _NoAnswer(f"the Hugging Face hub did not answer ({type(error).__name__})") from error
+            raise _HubUnreachable(f"the Hugging Face hub did not answer ({type(error).__name__})") from error
         raise
 
 
@@ -545,7 +553,7 @@ def _token() -> Literal[False] | None:
     return None if hub.scheme == "https" or is_loopback(hub.hostname or "") else False
 
 
-def _whose_token() -> str:
+def _token_origin() -> str:
     """Where the token comes from that goes to the hub, "" where none does."""
     from huggingface_hub import get_token
 
@@ -554,9 +562,9 @@ def _whose_token() -> str:
     return "HF_TOKEN" if os.environ.get("HF_TOKEN", "").strip() else "`hf auth login`"
 
 
-def _gated(name: str) -> str:
+def _gated_message(name: str) -> str:
     page = f"https://huggingface.co/{name}"
-    if whose := _whose_token():
+    if whose := _token_origin():
         return (
             f"{name} is gated, and the account of the token from {whose} has not been let in. Accept its license at "
             f"{page} with that account (some owners answer by hand), see that the token may read gated models, and try "
@@ -565,38 +573,38 @@ def _gated(name: str) -> str:
     return f"{name} is gated: its owner wants you to accept a license. Do so at {page}, then {_LOG_IN}, and try again."
 
 
-def _unwanted(status: int) -> _NoAnswer:
+def _token_refused(status: int) -> _HubUnreachable:
     """A hub that will not have the token, or wants one."""
-    whose = _whose_token()
+    whose = _token_origin()
     if not whose:
-        return _NoAnswer(f"the hub wants a token (status {status})", f"To be let in, {_LOG_IN}.")
+        return _HubUnreachable(f"the hub wants a token (status {status})", f"To be let in, {_LOG_IN}.")
     if status == 401:
         advice = f"Make a new one at {_TOKENS}, or take it away: public models need none."
-        return _NoAnswer(f"the hub refused the token from {whose} (status 401)", advice)
+        return _HubUnreachable(f"the hub refused the token from {whose} (status 401)", advice)
     advice = f"Give it the right to read this model, or gated ones, at {_TOKENS}, and try again."
-    return _NoAnswer(f"the token from {whose} may not read it (status 403)", advice)
+    return _HubUnreachable(f"the token from {whose} may not read it (status 403)", advice)
 
 
 def _cached(
     name: str,
     revision: str,
     settings: Settings,
-    why: str | _NoAnswer = "the explorer is set to stay offline",
+    why: str | _HubUnreachable = "the explorer is set to stay offline",
 ) -> Path:
     """The snapshot of a hub model that is already on this machine."""
     from huggingface_hub import errors, snapshot_download
 
-    advice = why.advice if isinstance(why, _NoAnswer) else BY_HAND
+    advice = why.advice if isinstance(why, _HubUnreachable) else OFFLINE_ADVICE
     missing = ModelError(f"{name} is not on this machine and cannot be fetched: {why}. {advice}")
     # A snapshot is complete where it has all that was asked for: pickled weights are, where there are no safetensors.
-    for patterns in (TAKEN, (*TAKEN, PICKLED)):
+    for patterns in (DOWNLOADED, (*DOWNLOADED, PICKLED)):
         try:
             path = Path(
                 snapshot_download(
                     name,
                     revision=revision or None,
                     allow_patterns=list(patterns),
-                    ignore_patterns=list(LEFT),
+                    ignore_patterns=list(NOT_DOWNLOADED),
                     local_files_only=True,
                 )
             )
@@ -624,8 +632,8 @@ def _download(name: str, revision: str, offer: Offer, progress: Steps | None) ->
             "Free some space, or set HF_HOME to another disk."
         )
 
-    came = [0]
-    left_behind = threading.Event()
+    received = [0]
+    abandoned = threading.Event()
 
     class Bar(tqdm):  # type: ignore[type-arg, misc]
         """Passes the hub's byte counts on, and ends its threads when nobody waits for the download any more."""
@@ -636,10 +644,10 @@ def _download(name: str, revision: str, offer: Offer, progress: Steps | None) ->
             self.seen = 0
 
         def update(self, n: float | None = 1) -> None:
-            if left_behind.is_set():
+            if abandoned.is_set():
                 raise stopping.Stopped
             self.seen += int(n or 0)
-            came[0] += int(n or 0) if self.in_bytes else 0
+            received[0] += int(n or 0) if self.in_bytes else 0
             if progress and self.in_bytes and offer.bytes:
                 share = min(1.0, self.seen / offer.bytes)
                 progress(f"Downloading {name} ({offer.bytes / 1e9:.1f} GB)", 0.9 * share)
@@ -651,18 +659,18 @@ def _download(name: str, revision: str, offer: Offer, progress: Steps | None) ->
                 name,
                 # As it was asked for, not by its commit: the hub's cache then knows it by that name without a network.
                 revision=revision or None,
-                allow_patterns=list(offer.taken),
-                ignore_patterns=list(LEFT),
-                etag_timeout=PATIENCE,
+                allow_patterns=list(offer.download_patterns),
+                ignore_patterns=list(NOT_DOWNLOADED),
+                etag_timeout=HUB_SECONDS,
                 tqdm_class=Bar,
                 token=_token(),
             ),
-            lambda: fetch.PATIENCE.whole + came[0] / fetch.SLOWEST,
+            lambda: fetch.PATIENCE.whole + received[0] / fetch.SLOWEST,
         )
     except Exception as error:
         return _interrupted(name, revision, error)
     finally:
-        left_behind.set()
+        abandoned.set()
     return Path(path)
 
 
@@ -671,11 +679,11 @@ def _interrupted(name: str, revision: str, error: Exception) -> Path:
         raise error
 
     try:
-        return _ask(name, revision, again)
-    except _NoAnswer as silence:
+        return _ask_in_time(name, revision, again)
+    except _HubUnreachable as silence:
         raise ModelError(
             f"The download of {name} broke off: {silence}. "
-            + ("Start it again; it goes on where it was." if silence.advice == BY_HAND else silence.advice)
+            + ("Start it again; it goes on where it was." if silence.advice == OFFLINE_ADVICE else silence.advice)
         ) from error
 
 

@@ -17,9 +17,15 @@ from explorer.addresses import origin_of, split_address
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Generation, Request, Score
 from explorer.scoring import hf_chat, thinking
-from explorer.scoring.encode import unencodable
+from explorer.scoring.encode import why_unencodable
 from explorer.scoring.http_calls import Caller, Limits, RequestRefused
-from explorer.scoring.http_logprobs import PromptToken, echoed, prompt_tokens, score_of, score_of_answer
+from explorer.scoring.http_logprobs import (
+    PromptToken,
+    score_of,
+    score_of_answer,
+    tokens_of_echo,
+    tokens_of_prompt_logprobs,
+)
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import NOT_CAUSAL_PRESETS, PRESETS, ScoringPolicy
 from explorer.settings import Settings
@@ -30,14 +36,14 @@ T = TypeVar("T", Generation, Score)
 
 REFUSED_AT_FIRST = 3  # so many refusals before any answer mean that the call is wrong, not the rows
 OPENAI_MARK = "openai:"
-MOST_WRITTEN = 1 << 20  # tokens of one answer; a server that says more is not believed
+MAX_ANSWER_TOKENS = 1 << 20  # tokens of one answer; a server that says more is not believed
 PROBE = "The keys to the cabinet are on the table."
-NO_ID = -1  # stands for a token whose id the server does not tell
+UNTOLD_ID = -1  # stands for a token whose id the server does not tell
 
 # How a prompt's log-probabilities are asked for, in the order tried: what is sent, and how the answer is read.
 PROMPT_WAYS: dict[str, tuple[dict[str, Any], Callable[[Mapping[str, Any]], list[PromptToken] | None]]] = {
-    "echo": ({"echo": True, "logprobs": 1}, echoed),
-    "vllm": ({"prompt_logprobs": 1}, prompt_tokens),
+    "echo": ({"echo": True, "logprobs": 1}, tokens_of_echo),
+    "vllm": ({"prompt_logprobs": 1}, tokens_of_prompt_logprobs),
 }
 
 
@@ -152,10 +158,10 @@ class Endpoint:
         """
 
         def answer(request: Request) -> Generation:
-            heat = float(request.factors.get("temperature", temperature))
-            return self._generate(request, max_new_tokens, heat, seed, stop)
+            request_temperature = float(request.factors.get("temperature", temperature))
+            return self._generate(request, max_new_tokens, request_temperature, seed, stop)
 
-        return self._all(
+        return self._answer_all(
             requests, answer, lambda request, why: Generation(request, "", reason=why), progress, on_answer
         )
 
@@ -185,9 +191,9 @@ class Endpoint:
         def unscored(request: Request, why: str) -> Score:
             return score_of(request, policy, (), why)
 
-        return self._all(requests, score_one, unscored, progress, on_answer)
+        return self._answer_all(requests, score_one, unscored, progress, on_answer)
 
-    def _all(
+    def _answer_all(
         self,
         requests: Sequence[Request],
         ask_one: Callable[[Request], T],
@@ -200,7 +206,7 @@ class Endpoint:
             return []
         if not self._checked:
             self.check()
-        came: dict[int, T] = {}
+        received: dict[int, T] = {}
         answers: dict[int, T] = {}
         refusals = 0
         # An answer that has not been handed on is lost if the process is killed: only so many may wait.
@@ -209,9 +215,9 @@ class Endpoint:
         def ask(place: int) -> T:
             while not room.acquire(timeout=stopping.SLICE):
                 stopping.look()
-            why = _unaskable(requests[place])
-            came[place] = refused(requests[place], why) if why else ask_one(requests[place])
-            return came[place]
+            why = _why_unsendable(requests[place])
+            received[place] = refused(requests[place], why) if why else ask_one(requests[place])
+            return received[place]
 
         try:
             with contextlib.closing(
@@ -236,9 +242,9 @@ class Endpoint:
                         progress(len(answers), len(requests))
         except BaseException:
             # Answers that came while the fault was noticed are kept, too.
-            for place in came.keys() - answers.keys():
+            for place in received.keys() - answers.keys():
                 if on_answer:
-                    on_answer(place, came[place])
+                    on_answer(place, received[place])
             raise
         return [answers[place] for place in range(len(requests))]
 
@@ -257,17 +263,17 @@ class Endpoint:
         if stop:
             payload["stop"] = list(stop)
         answer = (self._chat if chat else self._complete)(payload, max_new_tokens)
-        choice = _choice(answer)
-        message = _object(choice.get("message"))
+        choice = _first_choice(answer)
+        message = _as_object(choice.get("message"))
         text = message.get("content") if chat else choice.get("text")
         thought = thinking.thought_in_message(message) if chat else ""
         finish = str(choice.get("finish_reason") or "")
-        written = numbers.number(_object(answer.get("usage")).get("completion_tokens"))
+        written = numbers.number(_as_object(answer.get("usage")).get("completion_tokens"))
         said = isinstance(text, str) or bool(thought)
         generation = Generation(
             request=request,
             text=text if isinstance(text, str) else "",
-            token_ids=(NO_ID,) * int(written) if 0 < written <= MOST_WRITTEN else (),
+            token_ids=(UNTOLD_ID,) * int(written) if 0 < written <= MAX_ANSWER_TOKENS else (),
             finish=finish if finish in ("stop", "length") else "",
             reason="" if said else f"the server answered without text (it says {finish or 'nothing'})",
         )
@@ -305,24 +311,24 @@ class Endpoint:
 
     def ways(self) -> tuple[str, ...]:
         """In which of the known ways the server tells the log-probabilities of a prompt, asked in each."""
-        had, known = [], self._ways
+        working, known = [], self._ways
         for way in PROMPT_WAYS:
             self._ways = (way,)
             try:
                 self._prompt_tokens(PROBE)
-                had.append(way)
+                working.append(way)
             except (RequestRefused, ScoringError):
                 continue
             finally:
                 self._ways = known
-        return tuple(had)
+        return tuple(working)
 
     def _answer_tokens(self, request: Request) -> list[PromptToken]:
         """The tokens of a conversation that ends within the assistant's answer; the server's own template writes it."""
-        said = {"role": "assistant", "content": request.context + request.continuation}
+        answer_so_far = {"role": "assistant", "content": request.context + request.continuation}
         payload = {
             "model": self.model,
-            "messages": [*hf_chat.as_messages(request.conversation or ()), said],
+            "messages": [*hf_chat.as_messages(request.conversation or ()), answer_so_far],
             "temperature": 0.0,
             "stream": False,
             "add_generation_prompt": False,
@@ -331,7 +337,7 @@ class Endpoint:
         }
         answer = self._chat(payload, 1)
         # vLLM has them beside the choices; others that took the field over have them in the choice.
-        tokens = prompt_tokens(answer) or prompt_tokens(_choice(answer))
+        tokens = tokens_of_prompt_logprobs(answer) or tokens_of_prompt_logprobs(_first_choice(answer))
         if tokens is None:
             raise ScoringError(
                 f"{self.base_url} returned no log-probabilities of a conversation, expected them after "
@@ -344,14 +350,14 @@ class Endpoint:
         refusal: RequestRefused | None = None
         ways = self._ways
         for way in ways:
-            parameters, read = PROMPT_WAYS[way]
+            parameters, parse_tokens = PROMPT_WAYS[way]
             payload = {"model": self.model, "prompt": text, "temperature": 0.0, "stream": False, **parameters}
             try:
-                choice = _choice(self._complete(payload, 1))  # one token, since some servers refuse to write none
+                choice = _first_choice(self._complete(payload, 1))  # one token, since some servers refuse to write none
             except RequestRefused as error:
                 refusal = refusal or error
                 continue
-            tokens = read(choice)
+            tokens = parse_tokens(choice)
             # A lone token is the one written: the server did not see that the prompt was asked for.
             if tokens and (len(tokens) > 1 or tokens[0].text.strip() == text.strip()):
                 self._ways = (way,)
@@ -365,19 +371,19 @@ class Endpoint:
         )
 
 
-def _unaskable(request: Request) -> str:
+def _why_unsendable(request: Request) -> str:
     """Why a request's text cannot be sent, or ""."""
     turns = request.conversation or ()
     texts = [request.context, request.continuation, *(text for _, text in turns)]
-    return next((why for text in texts if (why := unencodable(text))), "")
+    return next((why for text in texts if (why := why_unencodable(text))), "")
 
 
-def _object(value: Any) -> Mapping[str, Any]:
+def _as_object(value: Any) -> Mapping[str, Any]:
     """The value where it is an object of JSON, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
-def _choice(answer: dict[str, Any]) -> dict[str, Any]:
+def _first_choice(answer: dict[str, Any]) -> dict[str, Any]:
     return answer["choices"][0]  # the caller has checked that there is one
 
 

@@ -94,8 +94,8 @@ class Caller:
                     public_only=self._public_only,
                 )
             except WebError as error:
-                raise self._explained(error, path) from None  # the cause may hold what the server said about the key
-            answer, said = _usable(response)
+                raise self._as_our_error(error, path) from None  # the cause may hold what the server said about the key
+            answer, said = _answer_with_choices(response)
             if answer is not None:
                 return answer
         raise FetchError(
@@ -126,22 +126,22 @@ class Caller:
         except WebError as error:
             if error.kind == "body" or error.status in (404, 405, 501):
                 return []
-            raise self._explained(error, "/models") from None
+            raise self._as_our_error(error, "/models") from None
         except (KeyError, TypeError):
             return []
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._key}"} if self._key else {}
 
-    def _explained(self, error: WebError, path: str) -> ExplorerError:
+    def _as_our_error(self, error: WebError, path: str) -> ExplorerError:
         """The fault in our words, with what the server said and without the key."""
-        said = self._clean(_message(error.response))
+        said = self._without_key(_error_text(error.response))
         detail = f" ({said})" if said else ""
         if error.kind == "address":
-            return ModelError(self._clean(str(error)))
+            return ModelError(self._without_key(str(error)))
         if error.kind != "status":
             return FetchError(
-                f"{self._clean(str(error))} What was answered before is kept; try again when the server is back."
+                f"{self._without_key(str(error))} What was answered before is kept; try again when the server is back."
             )
         status = error.status or 0
         if status in (401, 403):
@@ -149,7 +149,7 @@ class Caller:
             what = "refused the key" if self._key else "wants a key, and none is set for it"
             return ModelError(f"{self.host} {what} (status {status}). {self._key_advice}")
         if status == 404:
-            return self._not_there(path, detail)
+            return self._not_found_error(path, detail)
         if status in REFUSALS:
             return RequestRefused(f"status {status}{': ' + said if said else ''}")
         if status == 429:
@@ -161,7 +161,7 @@ class Caller:
             f"{self.host} failed with status {status}{detail}. What was answered is kept; try again when it is well."
         )
 
-    def _not_there(self, path: str, detail: str) -> ExplorerError:
+    def _not_found_error(self, path: str, detail: str) -> ExplorerError:
         try:
             names = [name for name, _ in self.offered()] if path != "/models" else []
         except ExplorerError:
@@ -180,11 +180,11 @@ class Caller:
             "Check the model's name, and that the address ends in /v1."
         )
 
-    def _clean(self, text: str) -> str:
+    def _without_key(self, text: str) -> str:
         return text.replace(self._key, "[key]") if self._key else text
 
 
-def _usable(response: Response) -> tuple[dict[str, Any] | None, str]:
+def _answer_with_choices(response: Response) -> tuple[dict[str, Any] | None, str]:
     """The answer where it has a choice, else what came instead."""
     try:
         answer = response.json()
@@ -196,7 +196,7 @@ def _usable(response: Response) -> tuple[dict[str, Any] | None, str]:
     return None, "JSON without choices"
 
 
-def _message(response: Response | None) -> str:
+def _error_text(response: Response | None) -> str:
     """What a server's error says, in any of the shapes in use, on one line."""
     if response is None:
         return ""

@@ -46,7 +46,7 @@ def key_for(address: str, settings: Settings) -> Key:
         return Key(value, VARIABLE, f"Set {VARIABLE}, or the app's secret, to a valid key.")
     if server == origin_of(OPENAI) and (value := settings.openai_key.strip()):
         return Key(value, "OPENAI_API_KEY", "Set OPENAI_API_KEY to a valid key.")
-    return Key("", variable, _advice(server, given_for, variable, settings))
+    return Key("", variable, _advice_on_key(server, given_for, variable, settings))
 
 
 def variable_of(server: Origin) -> str:
@@ -57,7 +57,7 @@ def variable_of(server: Origin) -> str:
     return f"{VARIABLE}_{server.host.replace('-', '__').replace('.', '_').upper()}{port}"
 
 
-def _advice(server: Origin, given_for: Origin, variable: str, settings: Settings) -> str:
+def _advice_on_key(server: Origin, given_for: Origin, variable: str, settings: Settings) -> str:
     if server == given_for:
         return f"Set {VARIABLE}, or the app's secret, to a valid key."
     where = f"{VARIABLE} goes to {given_for} alone. " if settings.api_key.strip() else ""

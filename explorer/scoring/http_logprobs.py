@@ -37,7 +37,7 @@ def _logprob(value: Any) -> tuple[float, str]:
     return logprob, ""
 
 
-def echoed(choice: Mapping[str, Any]) -> list[PromptToken] | None:
+def tokens_of_echo(choice: Mapping[str, Any]) -> list[PromptToken] | None:
     """The tokens of an answer to echo and logprobs; none where the server left the prompt out."""
     logprobs = choice.get("logprobs")
     if not isinstance(logprobs, Mapping) or not logprobs.get("tokens") or not logprobs.get("token_logprobs"):
@@ -52,11 +52,11 @@ def echoed(choice: Mapping[str, Any]) -> list[PromptToken] | None:
         others = [_logprob(alternative)[0] for alternative in top.values()] if isinstance(top, Mapping) else [math.inf]
         logprob, fault = _logprob(value)
         is_top = logprob >= max(others, default=-math.inf)  # also false beside a nan
-        tokens.append(PromptToken(str(text), logprob, is_top, _stand_in(str(text)), fault))
+        tokens.append(PromptToken(str(text), logprob, is_top, _placeholder_id(str(text)), fault))
     return tokens
 
 
-def prompt_tokens(choice: Mapping[str, Any]) -> list[PromptToken] | None:
+def tokens_of_prompt_logprobs(choice: Mapping[str, Any]) -> list[PromptToken] | None:
     """The tokens of an answer to vLLM's prompt_logprobs; none where there are none."""
     places = choice.get("prompt_logprobs")
     if not isinstance(places, Sequence) or not places:
@@ -74,7 +74,9 @@ def prompt_tokens(choice: Mapping[str, Any]) -> list[PromptToken] | None:
         number = numbers.whole(str(token_id))
         text = str(entry.get("decoded_token") or "")
         tokens.append(
-            PromptToken(text, logprob, entry.get("rank") == 1, _stand_in(text) if number is None else number, fault)
+            PromptToken(
+                text, logprob, entry.get("rank") == 1, _placeholder_id(text) if number is None else number, fault
+            )
         )
     return tokens
 
@@ -83,7 +85,7 @@ def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptTok
     """The score of the continuation: of the tokens that end beyond the context."""
     context, _ = policy.move(request.context, request.continuation)
     text = request.context + request.continuation
-    spelled = [] if reason else _spell(tokens, text)
+    spelled = [] if reason else _locate_tokens(tokens, text)
     if not spelled and not reason:
         broken = any(REPLACEMENT_CHARACTER in token.text or token.text.startswith("bytes:") for token in tokens)
         reason = "the server shows parts of characters" if broken else "the server's tokens do not spell the text"
@@ -130,7 +132,7 @@ def _fault(target_tokens: Sequence[tuple[PromptToken, int, int]], first: int) ->
     return ""
 
 
-def _spell(tokens: Sequence[PromptToken], text: str) -> list[tuple[PromptToken, int, int]]:
+def _locate_tokens(tokens: Sequence[PromptToken], text: str) -> list[tuple[PromptToken, int, int]]:
     """Each token of the text with its first and last character; [] where they do not spell it.
 
     Tokens that the server put in front, a blank before the first word, an untold first token and what was generated
@@ -141,17 +143,17 @@ def _spell(tokens: Sequence[PromptToken], text: str) -> list[tuple[PromptToken, 
         joined = "".join(token.text for token in spelled)
         blank = int(joined.startswith(" ") and not text.startswith(" "))
         if joined[blank:].startswith(text):
-            return _places(spelled, -blank, len(text))
+            return _with_places(spelled, -blank, len(text))
         # vLLM does not tell the first token: where it is no special one, it is what the others leave over.
         if spelled and not spelled[0].text and math.isnan(spelled[0].logprob):
             rest = "".join(token.text for token in spelled[1:])
             missing = len(text) - len(rest)
             if missing > 0 and text.endswith(rest):
-                return [(spelled[0], 0, missing), *_places(spelled[1:], missing, len(text))]
+                return [(spelled[0], 0, missing), *_with_places(spelled[1:], missing, len(text))]
     return []
 
 
-def _places(tokens: Sequence[PromptToken], start: int, length: int) -> list[tuple[PromptToken, int, int]]:
+def _with_places(tokens: Sequence[PromptToken], start: int, length: int) -> list[tuple[PromptToken, int, int]]:
     placed = []
     waiting: list[PromptToken] = []  # without a text of their own: parts of a character that a later token spells
     for token in tokens:
@@ -168,6 +170,6 @@ def _places(tokens: Sequence[PromptToken], start: int, length: int) -> list[tupl
     return placed
 
 
-def _stand_in(text: str) -> int:
+def _placeholder_id(text: str) -> int:
     """A number for a token whose id the server does not tell: negative, and equal for equal texts."""
     return -2 - zlib.crc32(text.encode("utf-8", "surrogatepass"))

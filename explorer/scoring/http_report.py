@@ -44,7 +44,7 @@ def report(endpoint: Endpoint, within: float = WITHIN) -> EndpointReport:
     """Asks the server; an ExplorerError where it cannot be reached, wants another key, lacks the model, or has not
     answered all within so many seconds."""
     try:
-        return stopping.call(lambda: _ask(endpoint), lambda: within)
+        return stopping.call(lambda: _ask_server(endpoint), lambda: within)
     except TimeoutError as error:
         raise ModelError(
             f"{endpoint.base_url} has not ended its answers within {within:.0f} seconds, expected a few short ones. "
@@ -52,11 +52,11 @@ def report(endpoint: Endpoint, within: float = WITHIN) -> EndpointReport:
         ) from error
 
 
-def _ask(endpoint: Endpoint) -> EndpointReport:
+def _ask_server(endpoint: Endpoint) -> EndpointReport:
     endpoint.check()
     listed = endpoint.listing()
-    answer, as_chat, seconds, why_no_answer = _written(endpoint)
-    logprob, why_no_scores = _scored(endpoint)
+    answer, as_chat, seconds, why_no_answer = _test_generation(endpoint)
+    logprob, why_no_scores = _test_scoring(endpoint)
     ways = () if why_no_scores else endpoint.ways()
     return EndpointReport(
         offered=tuple(str(entry.get("id")) for entry in listed),
@@ -68,12 +68,12 @@ def _ask(endpoint: Endpoint) -> EndpointReport:
         way="" if why_no_scores else WAYS.get(str(endpoint.record()["prompt_logprobs"]), ""),
         why_no_scores=why_no_scores,
         ways=tuple(WAYS[way] for way in ways),
-        why_no_chat=_scored_as_chat(endpoint),
+        why_no_chat=_test_chat_scoring(endpoint),
         window=_window([entry for entry in listed if entry.get("id") == endpoint.model] or listed[:1]),
     )
 
 
-def _written(endpoint: Endpoint) -> tuple[str, bool, float, str]:
+def _test_generation(endpoint: Endpoint) -> tuple[str, bool, float, str]:
     """The first answer to a conversation, else to plain text; whether it was one, seconds, and why there is none."""
     plain = Request("test", 0, PROMPT, "")
     why = ""
@@ -90,7 +90,7 @@ def _written(endpoint: Endpoint) -> tuple[str, bool, float, str]:
     return "", False, math.nan, why
 
 
-def _scored(endpoint: Endpoint) -> tuple[float, str]:
+def _test_scoring(endpoint: Endpoint) -> tuple[float, str]:
     try:
         (score,) = endpoint.score([Request("test", 0, *SCORED)])
     except ExplorerError as error:
@@ -98,7 +98,7 @@ def _scored(endpoint: Endpoint) -> tuple[float, str]:
     return (math.nan, score.reason) if score.reason else (score.sum, "")
 
 
-def _scored_as_chat(endpoint: Endpoint) -> str:
+def _test_chat_scoring(endpoint: Endpoint) -> str:
     """Why the server scores no answer in a conversation, or ""."""
     request = Request("test", 0, "", SCORED[1].strip(), conversation=(("user", SCORED[0]),))
     try:

@@ -19,10 +19,10 @@ def remove(model: str, commit_hashes: Iterable[str]) -> int:
     """Removes these commits of a hub model and what no other commit shares with them; bytes that were freed."""
     from huggingface_hub import scan_cache_dir
 
-    here = commits(model) & set(commit_hashes)
-    if not here:
+    present = commits(model) & set(commit_hashes)
+    if not present:
         return 0
-    strategy = scan_cache_dir().delete_revisions(*here)
+    strategy = scan_cache_dir().delete_revisions(*present)
     strategy.execute()
     return int(strategy.expected_freed_size)
 

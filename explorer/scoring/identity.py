@@ -50,7 +50,7 @@ def identify(name: str, settings: Settings, *, masked: bool = False, paired: boo
         # So may a misspelled embedded model look.
         hint = "" if "/" in name else f" The embedded models are {embedded}."
         raise ModelError(f"{error}{hint}") from error
-    _, revision = hf_source.parse(name)
+    _, revision = hf_source.split_revision(name)
     full_name = f"{known['model']}@{revision}" if revision else known["model"]
     return Identity(full_name, known["revision"], known["weights"])
 

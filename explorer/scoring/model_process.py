@@ -115,8 +115,8 @@ def rows_from_bytes(data: bytes) -> list[PackedRow]:
 
 def rebuild_error(kind: str, text: str) -> Exception:
     """The error that a child told (`describe_failure`)."""
-    made = getattr(errors, kind, None) if kind else None
-    return made(text) if made else RuntimeError(text)
+    error_class = getattr(errors, kind, None) if kind else None
+    return error_class(text) if error_class else RuntimeError(text)
 
 
 def _failure_message(number: int, error: BaseException) -> Message:
@@ -137,24 +137,26 @@ class ModelProcess:
     def __init__(self, link: ModelConnection | None = None) -> None:
         self.name = ""
         self.source: Source | None = None
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._loaded: Future[LoadedModel] = Future()
-        self._asked: dict[int, _PendingScores] = {}
+        self._pending: dict[int, _PendingScores] = {}
         self._number = 0
         self._record: Mapping[str, str | int] = {}
-        self._reading: Future[TokenizerSetup] = Future()
+        self._tokenizer_setup: Future[TokenizerSetup] = Future()
         self._encoder: TextEncoder | None = None
-        self._ended = ""  # why nothing more comes
+        self._end_reason = ""  # why nothing more comes
         # The model's first: its imports take longest.
-        self._model = link or Child("explorer.scoring.model_process_child", self.take, self.end)
-        self._reader = link or Child("explorer.scoring.tokenizer_child", self.take, self._end_reader)
+        self._model_process = link or Child("explorer.scoring.model_process_child", self.take, self.end)
+        self._tokenizer_process = link or Child(
+            "explorer.scoring.tokenizer_child", self.take, self._end_tokenizer_process
+        )
 
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:
         """Tells the process which model to load, once."""
         self.name, self.source = source.name, source
         self._send(("load", LoadRequest(source.name, settings, device, dtype, source)))
         with contextlib.suppress(OSError):  # its end is told to who waits for the tokenizer
-            self._reader.send(source)
+            self._tokenizer_process.send(source)
 
     def identify(self, source: Source) -> None:
         """Says what the model that was loaded ahead is: its weights were not hashed yet when it was to be loaded."""
@@ -162,7 +164,7 @@ class ModelProcess:
 
     def wait_for_tokenizer(self) -> None:
         """Returns when texts can be encoded, with no model yet; raises what is wrong with the model's files."""
-        reading = _wait_for(self._reading)
+        reading = _wait_for(self._tokenizer_setup)
         if self._encoder is None:
             known = self._known_source.known
             self._encoder = TextEncoder(DescribedTokenizer(reading.tokenizer), known.bos if known else "")
@@ -189,7 +191,7 @@ class ModelProcess:
     @property
     def pid(self) -> int:
         """The number of the model's process."""
-        return self._model.pid
+        return self._model_process.pid
 
     @property
     def row_tokens(self) -> int:
@@ -198,9 +200,9 @@ class ModelProcess:
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, once the model is loaded."""
-        told = self._record or _wait_for(self._loaded).record
+        record = self._record or _wait_for(self._loaded).record
         # How texts are read is known here, and for some models here alone.
-        return {**told, "weights": self._known_source.weights, "tokenizer": self.encoder.hash, "window": self.window}
+        return {**record, "weights": self._known_source.weights, "tokenizer": self.encoder.hash, "window": self.window}
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
         """One request as token ids."""
@@ -218,59 +220,59 @@ class ModelProcess:
         self, rows: Sequence[PackedRow], *, token_budget: int | None = None, moments: bool = False
     ) -> Callable[[Progress | None], list[RowScores]]:
         """Asks for the scores of packed rows, behind what was asked before; what is given waits for them."""
-        asked = self._ask(rows_as_bytes(rows), {"token_budget": token_budget, "moments": moments})
+        pending = self._ask(rows_as_bytes(rows), {"token_budget": token_budget, "moments": moments})
 
-        def take(progress: Progress | None = None) -> list[RowScores]:
-            told = asked.done
+        def wait_for_scores(progress: Progress | None = None) -> list[RowScores]:
+            reported = pending.done
             # Told from here and not from the thread that reads: a run that was cancelled says so by an exception.
-            while not wait([asked.scores], timeout=stopping.SLICE).done:
+            while not wait([pending.scores], timeout=stopping.SLICE).done:
                 stopping.look()
-                if progress and asked.done != told:
-                    told = asked.done
-                    progress(*told)
-            scores: list[RowScores] = pickle.loads(asked.scores.result())
+                if progress and pending.done != reported:
+                    reported = pending.done
+                    progress(*reported)
+            scores: list[RowScores] = pickle.loads(pending.scores.result())
             return scores
 
-        return take
+        return wait_for_scores
 
     def _ask(self, rows: bytes, options: Mapping[str, Any]) -> _PendingScores:
-        asked = _PendingScores()
-        with self._guard:
+        pending = _PendingScores()
+        with self._lock:
             self._number += 1
             number = self._number
-            self._asked[number] = asked
+            self._pending[number] = pending
         self._send(("score", number, rows, dict(options)))
-        return asked
+        return pending
 
     # Rows and scores are pickled where they are made and read where they are used: who passes them on sees bytes.
     def serve(self, message: Message, answer: Callable[[Message], None]) -> None:
         """Passes a ("score", ...) of another process on, and the answer to it back."""
         _, number, rows, options = message
 
-        def tell(outcome: Future[bytes]) -> None:
+        def answer_when_scored(outcome: Future[bytes]) -> None:
             error = outcome.exception()
-            told = (
+            reply = (
                 ("rows", number, outcome.result(), self._record) if error is None else _failure_message(number, error)
             )
             with contextlib.suppress(OSError):  # nobody is left who could want it
-                answer(told)
+                answer(reply)
 
         try:
-            self._ask(rows, options).scores.add_done_callback(tell)
+            self._ask(rows, options).scores.add_done_callback(answer_when_scored)
         except ModelError as error:
             answer(_failure_message(number, error))
 
     def introduce(self, answer: Callable[[Message], None]) -> None:
         """Tells another process how texts are read, and what was loaded once it is."""
 
-        def tell(kind: str, outcome: Future[Any]) -> None:
+        def answer_when_known(kind: str, outcome: Future[Any]) -> None:
             error = outcome.exception()
             with contextlib.suppress(OSError):
                 answer((kind, outcome.result()) if error is None else _failure_message(0, error))
 
-        assert self._reading.done(), "wait_for_tokenizer comes first"
-        tell("reading", self._reading)
-        self._loaded.add_done_callback(partial(tell, "loaded"))
+        assert self._tokenizer_setup.done(), "wait_for_tokenizer comes first"
+        answer_when_known("reading", self._tokenizer_setup)
+        self._loaded.add_done_callback(partial(answer_when_known, "loaded"))
 
     def logprobs(
         self,
@@ -285,34 +287,34 @@ class ModelProcess:
 
     def close(self) -> None:
         """Ends the processes, whatever they do."""
-        self._ended = self._ended or "it was ended"
-        self._reader.kill()
-        self._model.close()
+        self._end_reason = self._end_reason or "it was ended"
+        self._tokenizer_process.kill()
+        self._model_process.close()
 
     def _has_loaded(self) -> bool:
         return self._loaded.done() and self._loaded.exception() is None
 
     def _send(self, message: Message) -> None:
         try:
-            self._model.send(message)
+            self._model_process.send(message)
         except OSError as error:
             raise self._end_error() from error
 
     def end(self, unforeseen: BaseException | None) -> None:
         """Nothing more comes of the model's process."""
         error = self._unreadable(unforeseen) if unforeseen else self._end_error()
-        with self._guard:
-            left: list[Future[Any]] = [self._loaded, *(asked.scores for asked in self._asked.values())]
-            self._asked.clear()
-        for outcome in left:
+        with self._lock:
+            waiting: list[Future[Any]] = [self._loaded, *(pending.scores for pending in self._pending.values())]
+            self._pending.clear()
+        for outcome in waiting:
             if not outcome.done():
                 outcome.set_exception(error)
 
-    def _end_reader(self, unforeseen: BaseException | None) -> None:
+    def _end_tokenizer_process(self, unforeseen: BaseException | None) -> None:
         """Nothing more comes of the tokenizer's process, which ends when it has told."""
-        if not self._reading.done():
-            self._reading.set_exception(
-                self._unreadable(unforeseen) if unforeseen else ModelError(self._why(self._reader))
+        if not self._tokenizer_setup.done():
+            self._tokenizer_setup.set_exception(
+                self._unreadable(unforeseen) if unforeseen else ModelError(self._end_message(self._tokenizer_process))
             )
 
     def _unreadable(self, unforeseen: BaseException) -> Exception:
@@ -322,38 +324,38 @@ class ModelProcess:
         """What the model's process or the tokenizer's says."""
         kind, *rest = message
         if kind == "reading":
-            self._reading.set_result(rest[0])
+            self._tokenizer_setup.set_result(rest[0])
         elif kind == "unreadable":
-            self._reading.set_exception(rebuild_error(*rest))
+            self._tokenizer_setup.set_exception(rebuild_error(*rest))
         elif kind == "loaded":
             self._loaded.set_result(rest[0])
         elif kind == "progress":
             number, *done = rest
-            self._asked[number].done = (done[0], done[1])
+            self._pending[number].done = (done[0], done[1])
         elif kind == "rows":
             number, scores, self._record = rest
-            self._pop(number).scores.set_result(scores)
+            self._pop_pending(number).scores.set_result(scores)
         else:
             number, name, text = rest
             error = rebuild_error(name, text)
             if number:
-                self._pop(number).scores.set_exception(error)
+                self._pop_pending(number).scores.set_exception(error)
             else:
                 self._loaded.set_exception(error)
 
-    def _pop(self, number: int) -> _PendingScores:
-        with self._guard:
-            return self._asked.pop(number)
+    def _pop_pending(self, number: int) -> _PendingScores:
+        with self._lock:
+            return self._pending.pop(number)
 
     def _end_error(self) -> Exception:
         """Why nothing more comes of the process: its own reason, where it gave one before it ended."""
         if self._loaded.done() and (reason := self._loaded.exception()) and isinstance(reason, Exception):
             return reason
-        return ModelError(self._why(self._model))
+        return ModelError(self._end_message(self._model_process))
 
-    def _why(self, child: ModelConnection) -> str:
-        if self._ended:
-            return f"The process of {self.name} is no longer there ({self._ended}). Start the run again."
+    def _end_message(self, child: ModelConnection) -> str:
+        if self._end_reason:
+            return f"The process of {self.name} is no longer there ({self._end_reason}). Start the run again."
         code = child.how_it_ended()
         how = f"signal {-code}" if code and code < 0 else f"exit status {code}"
         if code == -9:

@@ -57,9 +57,9 @@ def main(socket: int) -> None:
     # They make a million objects that stay, which the garbage collector need not look through again and again.
     gc.disable()
     from explorer.scoring import hf_direct
-    from explorer.scoring.engine.device import wake
+    from explorer.scoring.engine.device import start_gpu
 
-    threading.Thread(target=wake, daemon=True).start()
+    threading.Thread(target=start_gpu, daemon=True).start()
     _, loading = messages.get()
     try:
         model = hf_direct.load(
@@ -90,8 +90,8 @@ def _score_all(
     send_queued: Callable[[], None] | None = None
     first: _ScoreRequest | None = None
     while True:
-        wanted, first = _next_requests(messages, first, wait=send_queued is None)
-        send_next = _queue_requests(connection, model, wanted) if wanted else None
+        together, first = _next_requests(messages, first, wait=send_queued is None)
+        send_next = _queue_requests(connection, model, together) if together else None
         if send_queued:
             send_queued()
         send_queued = send_next
@@ -101,58 +101,58 @@ def _next_requests(
     messages: queue.SimpleQueue[tuple[Any, ...]], first: _ScoreRequest | None, *, wait: bool
 ) -> tuple[list[_ScoreRequest], _ScoreRequest | None]:
     """What is scored in one go, since rows make fuller batches together, and the first that is not part of it."""
-    wanted: list[_ScoreRequest] = []
+    together: list[_ScoreRequest] = []
     rows = 0
     while True:
         if first is None:
             try:
-                _, *asked = messages.get(block=wait and not wanted)
+                _, *fields = messages.get(block=wait and not together)
             except queue.Empty:
-                return wanted, None
-            first = _ScoreRequest(*asked)
+                return together, None
+            first = _ScoreRequest(*fields)
         rows += len(first.rows)
-        if wanted and (rows > MAX_ROWS or first.options != wanted[0].options):
-            return wanted, first
-        wanted.append(first)
+        if together and (rows > MAX_ROWS or first.options != together[0].options):
+            return together, first
+        together.append(first)
         first = None
 
 
 def _queue_requests(
-    connection: Connection, model: DirectModel | HFModel, wanted: list[_ScoreRequest]
+    connection: Connection, model: DirectModel | HFModel, together: list[_ScoreRequest]
 ) -> Callable[[], None]:
     """Queues the rows of all that is wanted; what is given waits for their scores and sends them."""
-    told = time.monotonic()
+    reported_at = time.monotonic()
 
-    def tell(done: int, of: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > PROGRESS_EVERY:
-            told = time.monotonic()
-            for each in wanted:
+    def report_progress(done: int, of: int) -> None:
+        nonlocal reported_at
+        if time.monotonic() - reported_at > PROGRESS_EVERY:
+            reported_at = time.monotonic()
+            for each in together:
                 connection.send(("progress", each.number, len(each.rows) * done // of, len(each.rows)))
 
-    def fail(error: Exception) -> None:
-        if len(wanted) == 1:
-            _send_failure(connection, wanted[0].number, error)
+    def send_failure(error: Exception) -> None:
+        if len(together) == 1:
+            _send_failure(connection, together[0].number, error)
             return
-        for each in wanted:  # those before the one that cannot be scored still can
+        for each in together:  # those before the one that cannot be scored still can
             _queue_requests(connection, model, [each])()
 
-    def send() -> None:
+    def send_scores() -> None:
         try:
             scores = iter(finish())
         except Exception as error:
-            fail(error)
+            send_failure(error)
             return
-        for each in wanted:
+        for each in together:
             pickled = pickle.dumps(list(islice(scores, len(each.rows))), 5)
             connection.send(("rows", each.number, pickled, model.record()))
 
-    rows = [row for each in wanted for row in each.rows]
+    rows = [row for each in together for row in each.rows]
     try:
-        finish = model.runner.begin(rows, tell, **wanted[0].options)
+        finish = model.runner.begin(rows, report_progress, **together[0].options)
     except Exception as error:
-        return partial(fail, error)
-    return send
+        return partial(send_failure, error)
+    return send_scores
 
 
 def _send_failure(connection: Connection, number: int, error: Exception) -> None:

@@ -15,13 +15,13 @@ from explorer import __version__
 from explorer.errors import ScoringError
 from explorer.records import PackedRow, Request, Score
 from explorer.scoring import hf_chat
-from explorer.scoring.encode import unencodable
+from explorer.scoring.encode import why_unencodable
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores, Scorer
 from explorer.scoring.policy import ENCODER_DECODER_PRESETS, PLL, PRESETS, ScoringPolicy
 
 Truncate = Literal["error", "left"]
-STRETCH = 1 << 21  # characters encoded and packed at once
+STRETCH_CHARACTERS = 1 << 21  # characters encoded and packed at once
 NO_FIRST = "nothing stands before the only token (no BOS)"
 Encoded = tuple[Encoding, int]  # and how many context tokens were cut
 
@@ -45,29 +45,29 @@ def score(
     """
     options: dict[str, Any] = {} if token_budget is None else {"token_budget": token_budget}
     options |= {"moments": True} if moments else {}
-    made: list[Future[list[Score]]] = []
+    finished: list[Future[list[Score]]] = []
     done = 0
     # While the model is busy with one stretch of requests, the next is encoded and the last is put together. One
     # thread does both in the order given, so that the model never waits for a stretch because an older one is finished.
     with ThreadPoolExecutor(1) as beside:
         stretches = list(_stretches(requests))
-        coming = [beside.submit(_prepare, model, stretch, policy, truncate) for stretch in stretches[:1]]
+        prepared_next = [beside.submit(_prepare, model, stretch, policy, truncate) for stretch in stretches[:1]]
         for number, stretch in enumerate(stretches):
-            prepared = coming.pop().result()
+            prepared = prepared_next.pop().result()
             if number + 1 < len(stretches):
-                coming.append(beside.submit(_prepare, model, stretches[number + 1], policy, truncate))
+                prepared_next.append(beside.submit(_prepare, model, stretches[number + 1], policy, truncate))
             rows = model.logprobs(
-                prepared.packing.rows, _in_requests(progress, done, len(stretch), requests), **options
+                prepared.packing.rows, _progress_in_requests(progress, done, len(stretch), requests), **options
             )
-            made.append(beside.submit(_finish, model, prepared, rows))
+            finished.append(beside.submit(_assemble_all, model, prepared, rows))
             done += len(stretch)
-        scores = [score for part in made for score in part.result()]
+        scores = [score for part in finished for score in part.result()]
     if progress:
         progress(len(requests), len(requests))
     return scores
 
 
-class _Target(NamedTuple):
+class _TargetTokens(NamedTuple):
     """The continuation's tokens of an encoded request, and how many context tokens were cut."""
 
     ids: tuple[int, ...]
@@ -81,7 +81,7 @@ class _Prepared:
 
     requests: Sequence[Request]
     reasons: Sequence[str]
-    targets: dict[int, _Target]
+    targets: dict[int, _TargetTokens]
     packing: engine_tree.Packing
 
 
@@ -89,7 +89,7 @@ def _stretches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
     """The requests in stretches of about STRETCH characters, an instance's requests together."""
     first = size = 0
     for i, request in enumerate(requests):
-        if size > STRETCH and request.instance_id != requests[i - 1].instance_id:
+        if size > STRETCH_CHARACTERS and request.instance_id != requests[i - 1].instance_id:
             yield requests[first:i]
             first, size = i, 0
         size += len(request.context) + len(request.continuation)
@@ -108,14 +108,14 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
             f"{model.name} is no encoder-decoder model, which the preset {policy.preset} is for. Choose the preset "
             "natural for it."
         )
-    requests = hf_chat.rendered(model, requests) if policy.chat else requests
-    reasons = [unscorable(request) for request in requests]
+    requests = hf_chat.render_requests(model, requests) if policy.chat else requests
+    reasons = [why_unscorable(request) for request in requests]
     pairs = [policy.move(request.context, request.continuation) for request in requests]
     scorable = [i for i, reason in enumerate(reasons) if not reason]
     encodings = _encode(model, [pairs[i] for i in scorable], policy)
     fitted: dict[int, Encoded] = {}
     for i, encoding in zip(scorable, encodings, strict=True):
-        fitting = unknown_to(model, encoding.ids) or _fit(encoding, model.window, truncate)
+        fitting = why_unknown_token(model, encoding.ids) or _fit_window(encoding, model.window, truncate)
         if isinstance(fitting, str):
             reasons[i] = fitting
         else:
@@ -124,11 +124,11 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
     row_tokens = getattr(model, "row_tokens", engine_tree.ROW_TOKENS)
     packing = engine_tree.pack([e.ids for e in sequences], [e.start for e in sequences], row_tokens)
     # Contexts are in the packed rows now; kept here once more, they would be most of the memory of a long part.
-    targets = {i: _Target(e.ids[e.start :], e.straddles, cut) for i, (e, cut) in fitted.items()}
+    targets = {i: _TargetTokens(e.ids[e.start :], e.straddles, cut) for i, (e, cut) in fitted.items()}
     return _Prepared(requests, reasons, targets, packing)
 
 
-def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]) -> list[Score]:
+def _assemble_all(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]) -> list[Score]:
     """The scores of prepared requests from the rows that the model scored, all looked up at once."""
     places, sizes = prepared.packing.places, [len(place.slots) for place in prepared.packing.places]
     # The scored tokens of all rows one after another, and behind them what a token has that nothing stands before.
@@ -155,10 +155,10 @@ def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]
     all_values, all_likeliest, bounds = values.tolist(), likeliest.tolist(), ends.tolist()
     scores: list[Score] = []
     number = 0
-    no_answer = no_number(model.record().get("dtype")) if any(broken) else ""
+    no_answer = reason_for_nan(model.record().get("dtype")) if any(broken) else ""
     for i, (request, reason) in enumerate(zip(prepared.requests, prepared.reasons, strict=True)):
         if (target := prepared.targets.get(i)) is None:
-            scores.append(failed(request, reason))
+            scores.append(score_with_reason(request, reason))
             continue
         start, end = bounds[number], bounds[number + 1]
         why = NO_FIRST if not scored[number] else no_answer if broken[number] else ""
@@ -228,8 +228,8 @@ class Batch:
         self._scorer = scorer
         self._policy = policy
         self._prepared: list[_Prepared] | None = None
-        self._rows: list[Sequence[RowScores]] = []
-        self._coming: list[Callable[[Progress | None], Sequence[RowScores]]] = []  # asked for already
+        self._row_scores: list[Sequence[RowScores]] = []
+        self._waiting: list[Callable[[Progress | None], Sequence[RowScores]]] = []  # asked for already
         self._scores: list[Score] | None = None
 
     def prepare(self) -> None:
@@ -239,7 +239,7 @@ class Batch:
             for stretch in _stretches(self.requests):
                 prepared = _prepare(scorer.model, stretch, self._policy, scorer.truncate)
                 self._prepared.append(prepared)
-                self._coming.append(scorer.begin(prepared.packing.rows))
+                self._waiting.append(scorer.begin(prepared.packing.rows))
                 if hasattr(scorer.model, "begin"):
                     prepared.packing.rows.clear()  # they are with the other process now
 
@@ -249,17 +249,19 @@ class Batch:
             self._scores = self._scorer.score(self.requests, self._policy, progress)
             return
         done = 0
-        for prepared, take in zip(self._prepared, self._coming, strict=True):
+        for prepared, take in zip(self._prepared, self._waiting, strict=True):
             stretch = len(prepared.requests)
-            self._rows.append(take(_in_requests(progress, done, stretch, self.requests)))
+            self._row_scores.append(take(_progress_in_requests(progress, done, stretch, self.requests)))
             done += stretch
 
     def scores(self) -> list[Score]:
         """The scores in the order asked; on the processor alone."""
         if self._scores is None:
             assert self._prepared is not None and isinstance(self._scorer, ModelScorer)
-            parts = zip(self._prepared, self._rows, strict=True)
-            self._scores = [score for prepared, rows in parts for score in _finish(self._scorer.model, prepared, rows)]
+            parts = zip(self._prepared, self._row_scores, strict=True)
+            self._scores = [
+                score for prepared, rows in parts for score in _assemble_all(self._scorer.model, prepared, rows)
+            ]
         return self._scores
 
 
@@ -268,24 +270,24 @@ def policy_record(model: LanguageModel, policy: ScoringPolicy) -> dict[str, str 
     return {**model.record(), **dataclasses.asdict(policy), "lexiscope": __version__}
 
 
-def no_number(dtype: object) -> str:
+def reason_for_nan(dtype: object) -> str:
     """What is said where a model of this dtype gives no number; shorter formats than float32 may be the cause."""
     return "the model gave no number" if dtype == "float32" else "the model gave no number; try --dtype float32"
 
 
-def unknown_to(model: object, ids: Sequence[int]) -> str:
+def why_unknown_token(model: object, ids: Sequence[int]) -> str:
     """Why a model that knows fewer tokens than its tokenizer cannot read these ids, or ""."""
     words = getattr(model, "words", 0)
     return "the text has a token that the model does not know" if words and max(ids, default=0) >= words else ""
 
 
-def unscorable(request: Request) -> str:
+def why_unscorable(request: Request) -> str:
     """Why a request cannot be scored whatever the model, or ""."""
     if request.conversation is not None:
         return "a conversation can be answered, not scored"
     if not request.continuation:
         return "the continuation is empty"
-    return unencodable(request.context) or unencodable(request.continuation)
+    return why_unencodable(request.context) or why_unencodable(request.continuation)
 
 
 def _encode(model: LanguageModel, pairs: Sequence[tuple[str, str]], policy: ScoringPolicy) -> list[Encoding]:
@@ -295,7 +297,7 @@ def _encode(model: LanguageModel, pairs: Sequence[tuple[str, str]], policy: Scor
     return [model.encode(context, continuation, policy.bos, policy.split) for context, continuation in pairs]
 
 
-def _fit(encoding: Encoding, window: int, truncate: Truncate) -> Encoded | str:
+def _fit_window(encoding: Encoding, window: int, truncate: Truncate) -> Encoded | str:
     """The encoding and how many tokens it lost, or why it cannot be scored."""
     if encoding.start >= len(encoding.ids):
         return "no token of the joint encoding belongs to the continuation"
@@ -311,7 +313,7 @@ def _fit(encoding: Encoding, window: int, truncate: Truncate) -> Encoded | str:
     return dataclasses.replace(encoding, ids=ids, start=encoding.start - extra), extra
 
 
-def assemble(
+def assemble_score(
     model: LanguageModel, request: Request, encoding: Encoding, cut: int, place: engine_tree.Place, row: RowScores
 ) -> Score:
     """The score of an encoded request, found at its place in a scored row; `cut` context tokens were left away."""
@@ -325,7 +327,7 @@ def assemble(
     if not has_score.any():
         reason = NO_FIRST
     elif np.isnan(logprobs[has_score]).any():
-        reason = no_number(model.record().get("dtype"))
+        reason = reason_for_nan(model.record().get("dtype"))
     ids = encoding.ids[encoding.start :]
     chars, size = _size(request)
     return Score(
@@ -343,7 +345,7 @@ def assemble(
     )
 
 
-def failed(request: Request, reason: str) -> Score:
+def score_with_reason(request: Request, reason: str) -> Score:
     """The score of a request that has none, with the reason."""
     chars, size = _size(request)
     return Score(request, (), (), (), chars=chars, bytes=size, greedy=False, straddles=False, reason=reason)
@@ -355,7 +357,9 @@ def _size(request: Request) -> tuple[int, int]:
     return len(text), len(text.encode("utf-8", "surrogatepass"))
 
 
-def _in_requests(progress: Progress | None, before: int, stretch: int, requests: Sequence[Request]) -> Progress | None:
+def _progress_in_requests(
+    progress: Progress | None, before: int, stretch: int, requests: Sequence[Request]
+) -> Progress | None:
     if progress is None:
         return None
     return lambda done, rows: progress(before + stretch * done // max(rows, 1), len(requests))

@@ -15,7 +15,7 @@ from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.generate import Ids, ModelGenerator, Stats
 from explorer.scoring.model import Encoding, Progress
 from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
-from explorer.scoring.score import assemble, failed, score, unknown_to, unscorable
+from explorer.scoring.score import assemble_score, score, score_with_reason, why_unknown_token, why_unscorable
 
 BREAK = "\n\n"  # where prompts are cut: tokenizers of language models put no letter into a token with a line break
 OVERLAP = 200  # characters before the cut that the own parts are encoded with
@@ -40,15 +40,15 @@ class SharedPrefixScorer:
         """log P(continuation | context) of each request, in nats, in the order asked; nan with a reason for none."""
         from explorer.scoring.engine import shared_prefix
 
-        requests = hf_chat.rendered(self.model, requests) if policy.chat else requests
-        scorable = [request for request in requests if not unscorable(request)]
+        requests = hf_chat.render_requests(self.model, requests) if policy.chat else requests
+        scorable = [request for request in requests if not why_unscorable(request)]
         pairs = [policy.move(request.context, request.continuation) for request in scorable]
         parts = split_shared_prefix(self.model, pairs, policy.bos) if policy.split == "offsets" else None
         if parts is None or not shared_prefix.can_share(self.decoder):
-            return self._plainly(requests, policy, progress)
+            return self._score_without_sharing(requests, policy, progress)
         prefix, tails = parts
-        if any(unknown_to(self.model, ids) for ids in (prefix, *(tail.ids for tail in tails))):
-            return self._plainly(requests, policy, progress)
+        if any(why_unknown_token(self.model, ids) for ids in (prefix, *(tail.ids for tail in tails))):
+            return self._score_without_sharing(requests, policy, progress)
         room = self.model.window - len(prefix) + 1  # the last token is predicted, never read
         fitting = [i for i, tail in enumerate(tails) if len(tail.ids) <= room]
         packing = engine_tree.pack(
@@ -59,26 +59,30 @@ class SharedPrefixScorer:
             self.decoder, prefix, packing.rows, self.stats, _progress_in_requests(progress, len(requests))
         )
         scores = {
-            i: assemble(self.model, scorable[i], tails[i], 0, place, rows[place.row])
+            i: assemble_score(self.model, scorable[i], tails[i], 0, place, rows[place.row])
             for i, place in zip(fitting, packing.places, strict=True)
         }
         numbers = iter(range(len(scorable)))
-        given = []
+        in_order = []
         for request in requests:
-            if reason := unscorable(request):
-                given.append(failed(request, reason))
+            if reason := why_unscorable(request):
+                in_order.append(score_with_reason(request, reason))
                 continue
             i = next(numbers)
             size = f"{len(prefix) + len(tails[i].ids):,} tokens, more than the model's window of {self.model.window:,}"
-            given.append(scores[i] if i in scores else failed(request, size))
+            in_order.append(scores[i] if i in scores else score_with_reason(request, size))
         if progress:
             progress(len(requests), len(requests))
-        return given
+        return in_order
 
-    def _plainly(self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None) -> list[Score]:
+    def _score_without_sharing(
+        self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None
+    ) -> list[Score]:
         plain = dataclasses.replace(policy, chat=False)  # rendered already
         scores = score(self.model, requests, plain, progress)
-        pairs = [policy.move(request.context, request.continuation) for request in requests if not unscorable(request)]
+        pairs = [
+            policy.move(request.context, request.continuation) for request in requests if not why_unscorable(request)
+        ]
         tokens = sum(len(encoding.ids) - 1 for encoding in self.model.encode_all(pairs, policy.bos, policy.split))
         self.stats.prompt_tokens += tokens
         self.stats.read_tokens += tokens

@@ -42,7 +42,7 @@ class Tokens:
     before: int = 0
 
 
-class _Whole:
+class _WholeText:
     """A text encoded as a whole, with what is asked of it many times."""
 
     def __init__(self, text: str, encoding: Any) -> None:
@@ -68,22 +68,22 @@ def encode(encode_batch: Encode, pairs: Sequence[tuple[str, str]]) -> list[Token
     leader = _leaders([context for context, _ in pairs])
     whole_ones = [i for i, first in enumerate(leader) if first == i]
     encoded = dict(zip(whole_ones, encode_batch([texts[i] for i in whole_ones]), strict=True))
-    made: list[Tokens | None] = [None] * len(pairs)
+    tokens_of: list[Tokens | None] = [None] * len(pairs)
     for i in whole_ones:
-        made[i] = Tokens(encoded[i].ids, encoded[i], texts[i])
+        tokens_of[i] = Tokens(encoded[i].ids, encoded[i], texts[i])
     shorter = [i for i, first in enumerate(leader) if first != i]
     if shorter:
-        wholes = {i: _Whole(texts[i], encoded[i]) for i in {leader[i] for i in shorter}}
-        begins = [_cut(pairs[i][0]) for i in shorter]
+        wholes = {i: _WholeText(texts[i], encoded[i]) for i in {leader[i] for i in shorter}}
+        begins = [_start_of_end(pairs[i][0]) for i in shorter]
         ends = encode_batch([texts[i][begin:] for i, begin in zip(shorter, begins, strict=True)])
         for i, begin, end in zip(shorter, begins, ends, strict=True):
-            made[i] = _joined(wholes[leader[i]], texts[i], len(pairs[i][0]), begin, end)
-        _check(encode_batch, texts, shorter, made)
-    left = [i for i, tokens in enumerate(made) if tokens is None]
-    if left:
-        for i, encoding in zip(left, encode_batch([texts[i] for i in left]), strict=True):
-            made[i] = Tokens(encoding.ids, encoding, texts[i])
-    return [tokens for tokens in made if tokens is not None]
+            tokens_of[i] = _splice(wholes[leader[i]], texts[i], len(pairs[i][0]), begin, end)
+        _take_back_if_wrong(encode_batch, texts, shorter, tokens_of)
+    unsplit = [i for i, tokens in enumerate(tokens_of) if tokens is None]
+    if unsplit:
+        for i, encoding in zip(unsplit, encode_batch([texts[i] for i in unsplit]), strict=True):
+            tokens_of[i] = Tokens(encoding.ids, encoding, texts[i])
+    return [tokens for tokens in tokens_of if tokens is not None]
 
 
 def _leaders(contexts: Sequence[str]) -> list[int]:
@@ -102,13 +102,13 @@ def _leaders(contexts: Sequence[str]) -> list[int]:
     return leaders
 
 
-def _cut(context: str) -> int:
+def _start_of_end(context: str) -> int:
     """Where the end of a text begins: at a blank, some way before its context ends."""
     place = context.rfind(" ", 0, len(context) - LEAD)
     return place if place > 0 else len(context) - LEAD
 
 
-def _joined(whole: _Whole, text: str, shared: int, begin: int, end: Any) -> Tokens | None:
+def _splice(whole: _WholeText, text: str, shared: int, begin: int, end: Any) -> Tokens | None:
     """A text by the beginning of a longer one and its own end; None where the two do not agree between them."""
     offsets, ids = end.offsets, end.ids
     # Only tokens that lie well within what both texts hold; the first characters of a text may be read otherwise.
@@ -126,15 +126,17 @@ def _joined(whole: _Whole, text: str, shared: int, begin: int, end: Any) -> Toke
     return Tokens([*whole.ids[:same], *ids[first:]], end, text[begin:], begin, same - first)
 
 
-def _check(encode_batch: Encode, texts: Sequence[str], joined: Sequence[int], made: list[Tokens | None]) -> None:
+def _take_back_if_wrong(
+    encode_batch: Encode, texts: Sequence[str], joined: Sequence[int], tokens_of: list[Tokens | None]
+) -> None:
     """Takes back all joined texts where one of a few is not what it is as a whole."""
-    held = [i for i in joined if made[i] is not None]
-    if not held:
+    spliced = [i for i in joined if tokens_of[i] is not None]
+    if not spliced:
         return
-    chosen = sorted({held[0], held[-1], max(held, key=lambda i: len(texts[i]))})[:CHECKED]
+    chosen = sorted({spliced[0], spliced[-1], max(spliced, key=lambda i: len(texts[i]))})[:CHECKED]
     for i, encoding in zip(chosen, encode_batch([texts[i] for i in chosen]), strict=True):
-        tokens = made[i]
+        tokens = tokens_of[i]
         if tokens is None or encoding.ids != tokens.ids:
-            for each in held:
-                made[each] = None
+            for each in spliced:
+                tokens_of[each] = None
             return

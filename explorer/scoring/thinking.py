@@ -54,21 +54,25 @@ def split_thought(generation: Generation, *, opened: bool = False, thought: str 
 
     Where all of it is thought the generation has a reason, and no text.
     """
-    begins = where_answer_begins(generation.text, opened=opened)
-    if begins == 0 and not thought:
+    answer_start = where_answer_begins(generation.text, opened=opened)
+    if answer_start == 0 and not thought:
         return generation
-    if begins == 0:
-        own, answer = "", generation.text
+    if answer_start == 0:
+        thought_text, answer = "", generation.text
     else:
-        own, answer = (generation.text, "") if begins < 0 else (generation.text[:begins], generation.text[begins:])
-    made = replace(generation, text=answer.lstrip(), thought=thought + own)
-    if made.text:
-        return made
+        thought_text, answer = (
+            (generation.text, "")
+            if answer_start < 0
+            else (generation.text[:answer_start], generation.text[answer_start:])
+        )
+    divided = replace(generation, text=answer.lstrip(), thought=thought + thought_text)
+    if divided.text:
+        return divided
     if generation.finish != "stop":
         tokens = len(generation.token_ids)
-        written = f"{tokens:,} tokens" if tokens else f"{len(made.thought):,} characters"
-        return replace(made, reason=CUT_OFF.format(written=written))
-    return replace(made, reason=NOT_ENDED) if begins < 0 else made
+        written = f"{tokens:,} tokens" if tokens else f"{len(divided.thought):,} characters"
+        return replace(divided, reason=CUT_OFF.format(written=written))
+    return replace(divided, reason=NOT_ENDED) if answer_start < 0 else divided
 
 
 def thought_in_message(message: Mapping[str, Any]) -> str:

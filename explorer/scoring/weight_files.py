@@ -15,10 +15,10 @@ from explorer import plain_json
 from explorer.errors import ModelError
 from explorer.settings import Settings
 
-MOST_TEXT = 1 << 28  # bytes of a configuration, a vocabulary or a template
+MAX_TEXT = 1 << 28  # bytes of a configuration, a vocabulary or a template
 ADAPTER = "adapter_config.json"
 # Files beside the weights by which texts become tokens, and which say with what token an answer ends.
-READING = (
+TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json",
     "merges.txt", "vocab.txt", "tekken.json", "generation_config.json", "*.model", "*.tiktoken", "*.codes",
 )  # fmt: skip
@@ -30,7 +30,7 @@ PIECE = 1 << 28  # bytes
 HASHED_BESIDE = 8  # pieces at a time
 
 
-def require_plain(path: Path) -> None:
+def require_regular_files(path: Path) -> None:
     """ModelError where a model's folder holds a pipe, a device or a text without end, at which a reader would wait."""
     try:
         files = [path] if not path.is_dir() else sorted(path.iterdir())
@@ -38,9 +38,9 @@ def require_plain(path: Path) -> None:
             mode = file.stat().st_mode if file.exists() else 0
             if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 raise ModelError(f"{file} is a pipe or a device, expected a file. Give a folder with a model's files.")
-            if file.suffix in (".json", ".txt", ".jinja") and mode and file.stat().st_size > MOST_TEXT:
+            if file.suffix in (".json", ".txt", ".jinja") and mode and file.stat().st_size > MAX_TEXT:
                 raise ModelError(
-                    f"{file} has {file.stat().st_size:,} bytes, expected at most {MOST_TEXT:,} of a file beside the "
+                    f"{file} has {file.stat().st_size:,} bytes, expected at most {MAX_TEXT:,} of a file beside the "
                     "weights. Copy or download the model again."
                 )
     except (OSError, ValueError) as error:
@@ -51,7 +51,7 @@ def weight_files(path: Path) -> list[Path]:
     """The safetensors files that make up a model, in order."""
     index = path / "model.safetensors.index.json"
     if index.is_file():
-        return [path / file for file in _listed(index)]
+        return [path / file for file in _files_of_index(index)]
     if (path / "model.safetensors").is_file():
         return [path / "model.safetensors"]
     return sorted(file for file in path.glob("*.safetensors") if file.name != ADAPTER_WEIGHTS)
@@ -63,7 +63,7 @@ def bin_files(path: Path) -> list[Path]:
         return []
     index = path / "pytorch_model.bin.index.json"
     if index.is_file():
-        return [path / file for file in _listed(index)]
+        return [path / file for file in _files_of_index(index)]
     return [path / "pytorch_model.bin"] if (path / "pytorch_model.bin").is_file() else []
 
 
@@ -91,7 +91,7 @@ def gguf_file(path: Path) -> Path | None:
     return files[0] if files else None
 
 
-def sources(path: Path) -> list[Path]:
+def model_files(path: Path) -> list[Path]:
     """The files that decide what a model is: its configuration and its weights, in whatever form they come."""
     if (path / ADAPTER).is_file():
         return [path / ADAPTER, path / ADAPTER_WEIGHTS]
@@ -100,7 +100,7 @@ def sources(path: Path) -> list[Path]:
     return [path / "config.json", *(weight_files(path) or bin_files(path))]
 
 
-def _listed(index: Path) -> list[str]:
+def _files_of_index(index: Path) -> list[str]:
     """The files that the index of a model in several files names; each lies beside it."""
     try:
         named = sorted(set(plain_json.read(index.read_text("utf-8"))["weight_map"].values()))
@@ -111,28 +111,28 @@ def _listed(index: Path) -> list[str]:
     return named
 
 
-def converted(settings: Settings, digest: str) -> Path:
+def converted_folder(settings: Settings, digest: str) -> Path:
     """Where the safetensors stand that were made of weights in another form, by their hash or commit."""
     return settings.models / "converted" / digest.removeprefix("sha256:")
 
 
 def remove_converted(settings: Settings, digest: str) -> int:
     """Removes the safetensors that were made of weights in another form; bytes that were freed."""
-    made = converted(settings, digest)
-    if not digest.isalnum() or not made.is_dir():
+    folder = converted_folder(settings, digest)
+    if not digest.isalnum() or not folder.is_dir():
         return 0
-    freed = sum(file.stat().st_size for file in made.iterdir() if file.is_file())
-    shutil.rmtree(made, ignore_errors=True)
+    freed = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+    shutil.rmtree(folder, ignore_errors=True)
     return freed
 
 
-def reading_hash(path: Path) -> str:
+def tokenizer_files_hash(path: Path) -> str:
     """SHA-256 over the tokenizer in a model's folder and what it says of generating; without its chat template.
 
     The template may stand in tokenizer_config.json, but decides nothing of texts that are read as they are.
     """
     whole = hashlib.sha256()
-    for file in _beside(path, READING):
+    for file in _matching_files(path, TOKENIZER_FILES):
         content = file.read_bytes()
         if file.name == "tokenizer_config.json":
             content = _without_template(content)
@@ -140,31 +140,35 @@ def reading_hash(path: Path) -> str:
     return whole.hexdigest()
 
 
-def texts_hash(path: Path) -> str:
+def copied_files_hash(path: Path) -> str:
     """SHA-256 over all that is copied beside weights that are made anew."""
     whole = hashlib.sha256()
-    for file in _beside(path, COPIED):
+    for file in _matching_files(path, COPIED):
         whole.update(f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return whole.hexdigest()
 
 
-def _beside(path: Path, patterns: tuple[str, ...]) -> list[Path]:
+def _matching_files(path: Path, patterns: tuple[str, ...]) -> list[Path]:
     return sorted({file for pattern in patterns for file in path.glob(pattern) if file.is_file()})
 
 
 def _without_template(content: bytes) -> bytes:
     try:
-        said = json.loads(content)
+        settings = json.loads(content)
     except (ValueError, RecursionError):
         return content
-    kept = {name: value for name, value in said.items() if name != "chat_template"} if isinstance(said, dict) else said
-    return json.dumps(kept, sort_keys=True).encode()
+    without = (
+        {name: value for name, value in settings.items() if name != "chat_template"}
+        if isinstance(settings, dict)
+        else settings
+    )
+    return json.dumps(without, sort_keys=True).encode()
 
 
-def hash_of(path: Path) -> str:
+def weights_hash(path: Path) -> str:
     """SHA-256 over a model's configuration and weights, reckoned now."""
     whole = hashlib.sha256()
-    for file in sources(path):
+    for file in model_files(path):
         whole.update(f"{file.name} {_sha256(file)}\n".encode())
     return f"sha256:{whole.hexdigest()[:32]}"
 

@@ -77,19 +77,19 @@ def sum_by_word(
         return "there are no tokens"
     spans = spans or [(0, len(text))]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
-    made: list[WordScore] = []
+    word_scores: list[WordScore] = []
     group: list[_Piece] = []
     words: list[int] = []  # of the group, by number
     for piece in _pieces(tokens):
-        own = _word_numbers(piece, text, starts, ends)
+        numbers = _word_numbers(piece, text, starts, ends)
         # A new word begins where no word of this piece is in the group already.
-        if group and own[0] > words[-1]:
-            made.append(_merge_pieces(group, words, text, spans, logprobs))
+        if group and numbers[0] > words[-1]:
+            word_scores.append(_merge_pieces(group, words, text, spans, logprobs))
             group, words = [], []
         group.append(piece)
-        words += [number for number in own if number not in words]
-    made.append(_merge_pieces(group, words, text, spans, logprobs))
-    return made
+        words += [number for number in numbers if number not in words]
+    word_scores.append(_merge_pieces(group, words, text, spans, logprobs))
+    return word_scores
 
 
 def find_words(text: str, by: By = "auto") -> list[Span]:
@@ -173,16 +173,16 @@ def _word_numbers(piece: _Piece, text: str, starts: Sequence[int], ends: Sequenc
     inside = text[piece.start : piece.end]
     start = piece.start + len(inside) - len(inside.lstrip())
     end = piece.start + len(inside.rstrip())
-    own = list(range(bisect.bisect_right(ends, start), bisect.bisect_left(starts, end)))
-    return own or [min(bisect.bisect_left(starts, piece.start), len(starts) - 1)]
+    numbers = list(range(bisect.bisect_right(ends, start), bisect.bisect_left(starts, end)))
+    return numbers or [min(bisect.bisect_left(starts, piece.start), len(starts) - 1)]
 
 
 def _merge_pieces(
     group: Sequence[_Piece], words: Sequence[int], text: str, spans: Sequence[Span], logprobs: Sequence[float]
 ) -> WordScore:
     first, last = group[0].first, group[-1].last
-    own = logprobs[first : last + 1]
-    unscored = [place for place, value in enumerate(own, first) if math.isnan(value)]
+    token_logprobs = logprobs[first : last + 1]
+    unscored = [place for place, value in enumerate(token_logprobs, first) if math.isnan(value)]
     start, end = spans[words[0]][0], spans[words[-1]][1]
     return WordScore(
         text=text[start:end],
@@ -190,7 +190,7 @@ def _merge_pieces(
         end=end,
         first=first,
         tokens=last - first + 1,
-        logprob=math.nan if unscored else math.fsum(own),
+        logprob=math.nan if unscored else math.fsum(token_logprobs),
         covers=len(words),
         reason="" if not unscored else FIRST if unscored == [0] else UNSCORED,
     )

@@ -195,7 +195,7 @@ def _bytes_here(model: str) -> float:
         if known and known.embedded:
             return embedded.BYTES_A_PARAMETER * known.parameters if embedded.is_ready(known.id, settings) else 0
         if known and known.trained_by:
-            _, revision = hf_source.parse(model)
+            _, revision = hf_source.split_revision(model)
             trained = settings.models / (f"{known.id}@{revision}" if revision else known.id)
             comes_along = known.folder and not revision and not trained.is_dir()
             folder = ROOT / "explorer" / known.folder if comes_along else trained

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from explorer.scoring.encode import unencodable
+from explorer.scoring.encode import why_unencodable
 from explorer.scoring.model import Gap, Proposer
 from explorer.variants import inflect
 
@@ -62,7 +62,7 @@ def sample_words(source: Source, count: int, seed: int) -> list[re.Match[str]]:
     """At most `count` words of the text in an order that depends on the seed, the key, the word and its number."""
     uses: dict[str, int] = {}
     ranked = []
-    for word in WORD.finditer("" if unencodable(source.text) else source.text):
+    for word in WORD.finditer("" if why_unencodable(source.text) else source.text):
         form = word[0].lower()
         uses[form] = uses.get(form, 0) + 1
         name = f"{seed}\x1f{source.key}\x1f{form}\x1f{uses[form]}"

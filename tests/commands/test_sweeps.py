@@ -278,7 +278,7 @@ def test_a_delete_of_a_sweep_that_is_killed_leaves_the_sweep_with_what_is_left(s
 def test_weights_that_an_earlier_process_of_the_sweep_fetched_are_let_go_by_the_next(settings, monkeypatch):
     from explorer.records import RunSpec
     from explorer.resources import Resources
-    from explorer.scoring.weight_files import converted
+    from explorer.scoring.weight_files import converted_folder
 
     here, removed = {"01d"}, []
     monkeypatch.setattr(sweeps.hub_cache, "all_commits", lambda: frozenset(here))
@@ -287,7 +287,7 @@ def test_weights_that_an_earlier_process_of_the_sweep_fetched_are_let_go_by_the_
     planned = sweeps.plan("accuracy", ["a/b"], ["starter_pairs"], [0], request={}, name="one", keep="none")
     sweeps.store_sweep(settings, planned)
     here.add("fe7c4ed")  # and then the process was killed
-    made = converted(settings, "fe7c4ed")
+    made = converted_folder(settings, "fe7c4ed")
     made.mkdir(parents=True)
     (made / "model.safetensors").write_bytes(b"weights")
 

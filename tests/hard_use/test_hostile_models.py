@@ -148,6 +148,8 @@ def test_what_a_repository_says_of_an_adapter_leads_to_no_folder_here(tiny_gpt2,
     fields = {"peft_type": "LORA", "base_model_name_or_path": str(tmp_path / "secret"), "r": 1, "lora_alpha": 1}
     (snapshot / "adapter_config.json").write_text(json.dumps(fields), "utf-8")
     monkeypatch.setattr(hf_source, "_cached", lambda *words, **named: snapshot)
-    monkeypatch.setattr(hf_source, "_offer", lambda *words: (_ for _ in ()).throw(hf_source._NoAnswer("no network")))
+    monkeypatch.setattr(
+        hf_source, "_offer", lambda *words: (_ for _ in ()).throw(hf_source._HubUnreachable("no network"))
+    )
     source = hf_source.locate("somebody/model", settings)
     assert source.path == snapshot and source.form == ""

@@ -18,7 +18,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.request import PSEUDO, make_spec
 from explorer.runs.worker import work
 from explorer.scoring import hf_kind
-from explorer.scoring.score import no_number, score
+from explorer.scoring.score import reason_for_nan, score
 from explorer.studies import STUDIES
 
 TEMPLATE = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<|endoftext|>{% endfor %}"
@@ -334,8 +334,8 @@ def test_a_model_that_gives_no_number_is_told_in_the_sentence_of_the_run(tiny_gp
 
 
 def test_a_format_shorter_than_float32_is_named_as_what_may_be_wrong():
-    assert no_number("bfloat16") == "the model gave no number; try --dtype float32"
-    assert no_number("float32") == "the model gave no number"
+    assert reason_for_nan("bfloat16") == "the model gave no number; try --dtype float32"
+    assert reason_for_nan("float32") == "the model gave no number"
 
 
 def test_presets_for_other_kinds_of_models_are_named_with_the_studies_that_take_them():

@@ -302,14 +302,16 @@ def test_weights_that_were_made_into_safetensors_are_read_by_both(settings, tiny
     (model / "model.safetensors").unlink()
     before = os.umask(GENEROUS)
     try:
-        made = hf_weights.ready(model, "sha256:0123456789abcdef", settings, None)
+        made = hf_weights.as_safetensors(model, "sha256:0123456789abcdef", settings, None)
     finally:
         os.umask(before)
     assert {path.stat().st_mode & 0o777 for path in made.iterdir()} == {0o664}
     assert not list(made.parent.glob(".making-*"))
     assert as_account(COLLEAGUE, GENEROUS, lambda: len((made / "model.safetensors").read_bytes())) > 0
     made.chmod(0o700)
-    ours = as_account(COLLEAGUE, GENEROUS, lambda: str(hf_weights.ready(model, "0123456789abcdef", settings, None)))
+    ours = as_account(
+        COLLEAGUE, GENEROUS, lambda: str(hf_weights.as_safetensors(model, "0123456789abcdef", settings, None))
+    )
     assert "cannot be read by this account" in ours
 
 

@@ -72,7 +72,7 @@ def test_many_prompts_are_rendered_at_once_and_each_is_as_if_alone(tiny_gpt2):
     tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
     said = [f"Question {i} of {'many ' * (i % 50)}" for i in range(3000)]
     turns = [(("user", text.strip()),) for text in said]
-    before = hf_chat.before_answers(TEMPLATES["bos"], turns * 2, tokenizer.special_tokens_map)
+    before = hf_chat.render_before_answers(TEMPLATES["bos"], turns * 2, tokenizer.special_tokens_map)
     assert len(before) == len(set(turns)) == 3000
     tokenizer.chat_template = TEMPLATES["bos"]
     for number in (0, 1, 511, 512, 2999):
@@ -117,7 +117,7 @@ def test_a_model_without_a_template_is_refused(settings, tiny_folders):
 )
 def test_a_template_that_does_not_let_an_answer_go_on_is_refused(template, said):
     with pytest.raises(ModelError, match=said):
-        hf_chat.before_answers(template, [(("user", "Hello"),)], {})
+        hf_chat.render_before_answers(template, [(("user", "Hello"),)], {})
 
 
 FILES = {

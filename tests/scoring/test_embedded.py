@@ -126,7 +126,7 @@ def test_a_file_is_read_once_for_tokenizer_settings_and_weights_and_reads_as_ggu
     writer.close()
     theirs = gguf.GGUFReader(path)
     monkeypatch.setattr(gguf, "GGUFReader", gguf.GGUFReader)
-    gguf_conversion.read_once()
+    gguf_conversion.cache_gguf_reader()
     ours = gguf.GGUFReader(path)
     assert gguf.GGUFReader(path) is ours
     assert {name: field.contents() for name, field in ours.fields.items()} == {

@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from explorer.errors import ScoringError
-from explorer.scoring.encode import TextEncoder, plain_copy, unencodable
+from explorer.scoring.encode import TextEncoder, plain_copy, why_unencodable
 
 spec = importlib.util.spec_from_file_location("tiny_tokenizers", Path(__file__).with_name("conftest.py"))
 assert spec and spec.loader
@@ -181,8 +181,8 @@ def test_the_text_of_tokens_of_any_kind_of_tokenizer():
 
 
 def test_an_unpaired_surrogate_is_named():
-    assert unencodable("a\ud800") == "the text has an unpaired surrogate (U+D800) at character 1"
-    assert unencodable("a\x00 🙂") == ""
+    assert why_unencodable("a\ud800") == "the text has an unpaired surrogate (U+D800) at character 1"
+    assert why_unencodable("a\x00 🙂") == ""
     with pytest.raises(ScoringError, match="surrogate"):
         ENCODERS["gpt2"].encode("", "a\ud800", "auto", "offsets")
 

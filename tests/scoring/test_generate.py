@@ -287,7 +287,7 @@ def test_captured_steps_write_what_plain_generate_does(architecture, tiny_folder
         generator = ModelGenerator(gpu, rows=rows)
         found = generator.generate(ask(TEXTS), max_new_tokens=24)
         assert generator._decoder.steps.works
-        assert len(generator._decoder.steps.kept)
+        assert len(generator._decoder.steps.captured)
         assert ids_of(found) == [plain(cpu, text, 24) for text in TEXTS]
         for new, heat in ((1, 0.0), (2, 0.0), (9, 0.0), (16, 0.0), (1, 0.8), (9, 0.8)):
             asked = {"max_new_tokens": new, "temperature": heat, "seed": 3}

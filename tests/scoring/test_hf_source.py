@@ -263,7 +263,7 @@ def test_the_text_files_of_a_model_come_without_its_weights(hub, online, tiny_gp
 
 
 def test_a_hub_that_does_not_answer_is_given_up(hub, online, monkeypatch):
-    monkeypatch.setattr(hf_source, "PATIENCE", 0.2)
+    monkeypatch.setattr(hf_source, "HUB_SECONDS", 0.2)
     done = threading.Event()
 
     def silent(path):
@@ -313,12 +313,12 @@ def test_told_to_stay_offline_nobody_is_asked(hub, settings):
     ],
 )
 def test_a_revision_may_stand_behind_an_at_sign(name, revision, expected):
-    assert hf_source.parse(name, revision) == expected
+    assert hf_source.split_revision(name, revision) == expected
 
 
 def test_a_folder_with_an_at_sign_in_its_name_is_a_folder(tiny_gpt2, tmp_path):
     folder = shutil.copytree(tiny_gpt2, tmp_path / "gpt@home")
-    assert hf_source.parse(str(folder)) == (str(folder), "")
+    assert hf_source.split_revision(str(folder)) == (str(folder), "")
 
 
 def test_a_folder_is_known_by_its_weights(settings, tiny_gpt2, tmp_path):
@@ -385,7 +385,7 @@ def test_a_folder_is_hashed_once_a_process_even_where_the_cache_cannot_be_writte
     settings.models.parent.mkdir(parents=True, exist_ok=True)
     settings.models.write_text("a file where the cache should be")
     hashed = []
-    monkeypatch.setattr(hf_source, "hash_of", lambda path: hashed.append(path) or f"hash {len(hashed)}")
+    monkeypatch.setattr(hf_source, "weights_hash", lambda path: hashed.append(path) or f"hash {len(hashed)}")
     assert [hf_source.folder_hash(folder, settings) for _ in range(3)] == ["hash 1"] * 3
     (folder / "config.json").write_text((folder / "config.json").read_text())  # the same bytes, another time
     assert hf_source.folder_hash(folder, settings) == "hash 2"
@@ -398,7 +398,7 @@ def test_the_hash_of_a_large_file_is_that_of_the_hashes_of_its_pieces(tmp_path, 
     (tmp_path / "config.json").write_text("{}")
     weights = bytes(range(256)) * 10
     (tmp_path / "model.safetensors").write_bytes(weights)
-    plain = weight_files.hash_of(tmp_path)
+    plain = weight_files.weights_hash(tmp_path)
     monkeypatch.setattr(weight_files, "PIECEWISE_FROM", 2_560)
     monkeypatch.setattr(weight_files, "PIECE", 1_000)
     monkeypatch.setattr(weight_files, "HASHED_AT_ONCE", 300)
@@ -406,6 +406,6 @@ def test_the_hash_of_a_large_file_is_that_of_the_hashes_of_its_pieces(tmp_path, 
     large = hashlib.sha256("".join(f"{piece}\n" for piece in pieces).encode()).hexdigest()
     small = hashlib.sha256(b"{}").hexdigest()
     both = hashlib.sha256(f"config.json {small}\nmodel.safetensors {large}\n".encode()).hexdigest()
-    assert weight_files.hash_of(tmp_path) == f"sha256:{both[:32]}" != plain
+    assert weight_files.weights_hash(tmp_path) == f"sha256:{both[:32]}" != plain
     (tmp_path / "model.safetensors").write_bytes(weights[:-1])
-    assert weight_files.hash_of(tmp_path) not in (plain, f"sha256:{both[:32]}")
+    assert weight_files.weights_hash(tmp_path) not in (plain, f"sha256:{both[:32]}")

@@ -58,7 +58,7 @@ def test_candidates_and_their_order_equal_a_plain_loop(architecture, tiny_folder
         ids = front + (tokenizer(left, add_special_tokens=False)["input_ids"] if left else [])
         with torch.no_grad():
             logits = model(torch.tensor([ids])).logits[0, -1]
-        expected = sorted(words, key=lambda number: -float(logits[number]))[: hf_infill.EXPECTED]
+        expected = sorted(words, key=lambda number: -float(logits[number]))[: hf_infill.FROM_CONTEXT]
         pool = {words[number] for number in expected}
         of_word = {word: number for number, word in sorted(words.items(), reverse=True)}
         own = of_word.get(gap.word, of_word.get(gap.word.lower()))
@@ -66,7 +66,7 @@ def test_candidates_and_their_order_equal_a_plain_loop(architecture, tiny_folder
             weight = model.get_input_embeddings().weight.detach()
             cosines = torch.nn.functional.cosine_similarity(weight, weight[own][None])
             near = sorted((n for n in words if n != own), key=lambda number: -float(cosines[number]))
-            pool |= {words[number] for number in near[: hf_infill.ALIKE]}
+            pool |= {words[number] for number in near[: hf_infill.FROM_EMBEDDINGS]}
         capital = gap.word[:1].isupper()
         pool = {word[:1].upper() + word[1:] if capital else word for word in pool if word.lower() != gap.word.lower()}
         assert {word for word, _ in proposed} == {word for word in pool if word.isascii()}
@@ -82,9 +82,9 @@ def test_candidates_and_their_order_equal_a_plain_loop(architecture, tiny_folder
 def test_what_follows_is_cut_at_a_words_end():
     right = " and then " + "word " * 40
     cut = hf_infill.following(right)
-    assert right.startswith(cut) and len(cut) <= hf_infill.FOLLOWING and right[len(cut)] == " "
+    assert right.startswith(cut) and len(cut) <= hf_infill.FOLLOWING_CHARACTERS and right[len(cut)] == " "
     assert hf_infill.following(" short.") == " short."
-    assert len(hf_infill.following("x" * 500)) == hf_infill.FOLLOWING
+    assert len(hf_infill.following("x" * 500)) == hf_infill.FOLLOWING_CHARACTERS
 
 
 def test_a_run_names_the_infilling_model_where_no_masked_one_can_be_had(settings, tiny_folders, monkeypatch):

@@ -18,7 +18,7 @@ def test_short_stretches_give_the_same_scores_in_the_same_order(settings, tiny_g
     ]
     told: list[int] = []
     whole = scoring.score(model, requests)
-    monkeypatch.setattr(scoring, "STRETCH", 1)
+    monkeypatch.setattr(scoring, "STRETCH_CHARACTERS", 1)
     parted = scoring.score(model, requests, progress=lambda done, total: told.append(done))
     assert len(list(scoring._stretches(requests))) == 6
     assert [one.request for one in parted] == requests

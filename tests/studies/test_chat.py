@@ -110,7 +110,7 @@ def test_a_run_is_not_gone_on_with_by_another_template(settings, talker):
 
 def test_a_chat_run_of_before_there_was_a_mark_of_its_template_goes_on(settings, talker):
     spec = asked(Resources(settings), talker, chat="always")
-    weights = hf_source.digests(talker, settings)[1]
+    weights = hf_source.local_hashes(talker, settings)[1]
     kept = {name: value for name, value in spec.settings.items() if name != chat.TEMPLATE}
     made(Resources(settings), dataclasses.replace(spec, weights=weights, settings=kept))
 

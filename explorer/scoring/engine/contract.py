@@ -55,7 +55,7 @@ class Answer:
     """An answer in the making."""
 
     prompt: Ids
-    most: int  # new tokens
+    max_new_tokens: int  # new tokens
     rules: StopRules
     temperature: float = 0.0
     # Drawn before anything is written, in [0, 1), one a new token: an answer then does not depend on its batch.
@@ -75,7 +75,7 @@ class Answer:
             self.ids.append(token)
             if (self.rules.stop or self.rules.until) and self._meets_a_rule():
                 self.finish = "stop"
-            elif len(self.ids) >= self.most:
+            elif len(self.ids) >= self.max_new_tokens:
                 self.finish = "length"
         if self.finish and not self.has_text:
             self.text = self.rules.text_of(self.ids)

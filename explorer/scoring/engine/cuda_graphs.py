@@ -21,9 +21,9 @@ import torch
 
 from explorer.scoring.engine.kv_cache import NOWHERE, CachedRows
 
-KEPT = 3  # captured steps
-SLOTS = 32  # capacities are multiples of this, so that batches of like length share a step
-FROM_TOKENS = 4  # new tokens from which a captured step pays
+MAX_STEPS = 3  # captured steps
+SLOT_MULTIPLE = 32  # capacities are multiples of this, so that batches of like length share a step
+MIN_NEW_TOKENS = 4  # new tokens from which a captured step pays
 
 Forward = Callable[[torch.Tensor, torch.Tensor, CachedRows], torch.Tensor]  # ids, positions, rows → hidden states
 Choose = Callable[[torch.Tensor], torch.Tensor]  # hidden states → likeliest tokens
@@ -71,17 +71,17 @@ class CapturedStep:
 
         `tokens` and `positions` are (rows,).
         """
-        mine = self.rows
-        for layers, source in ((mine.keys, rows.keys), (mine.values, rows.values)):
-            for into, layer in zip(layers, source, strict=True):
-                into[: rows.count, :, : rows.used] = layer[:, :, : rows.used]
-        mine.positions.fill_(NOWHERE)
-        mine.positions[: rows.count, : rows.used] = rows.positions[:, : rows.used]
-        assert mine.slot is not None
-        mine.slot.fill_(rows.used)
-        for into, values in ((self.ids, tokens), (self.positions, positions)):
-            into.zero_()
-            into[: rows.count, 0] = values
+        own_rows = self.rows
+        for layers, source in ((own_rows.keys, rows.keys), (own_rows.values, rows.values)):
+            for buffer, layer in zip(layers, source, strict=True):
+                buffer[: rows.count, :, : rows.used] = layer[:, :, : rows.used]
+        own_rows.positions.fill_(NOWHERE)
+        own_rows.positions[: rows.count, : rows.used] = rows.positions[:, : rows.used]
+        assert own_rows.slot is not None
+        own_rows.slot.fill_(rows.used)
+        for buffer, values in ((self.ids, tokens), (self.positions, positions)):
+            buffer.zero_()
+            buffer[: rows.count, 0] = values
 
     def replay(self) -> None:
         """Runs the step; it goes on from its own likeliest tokens unless `ids` are overwritten."""
@@ -106,39 +106,39 @@ class CapturedSteps:
     """The steps captured last, by shape and prefix; none once capturing has failed."""
 
     def __init__(self, forward: Forward, choose: Choose, window: int, near: float) -> None:
-        self.forward, self.choose, self.window, self.near = forward, choose, window, near
+        self.forward, self.choose, self.window, self.tolerance = forward, choose, window, near
         self.works = True
-        self.kept: OrderedDict[tuple[int, int, int], CapturedStep] = OrderedDict()
+        self.captured: OrderedDict[tuple[int, int, int], CapturedStep] = OrderedDict()
 
-    def ready(
+    def step_for(
         self, rows: CachedRows, most: int, full: int, tokens: torch.Tensor, positions: torch.Tensor
     ) -> CapturedStep | None:
         """A step loaded with the rows and the tokens that come next, or None where a plain step must do."""
-        if not self.works or most < FROM_TOKENS:
+        if not self.works or most < MIN_NEW_TOKENS:
             return None
         # Few shapes, so that steps are found again: full batches, powers of two, and multiples of SLOTS.
         count = rows.count if rows.count == full else 1 << (rows.count - 1).bit_length()
-        capacity = -(-(rows.used + most) // SLOTS) * SLOTS
+        capacity = -(-(rows.used + most) // SLOT_MULTIPLE) * SLOT_MULTIPLE
         key = (count, capacity, id(rows.prefix))
-        step = self.kept.get(key)
+        step = self.captured.get(key)
         if step is None:
             # Before the new one is made: each holds keys and values of a whole batch.
-            while len(self.kept) >= KEPT:
-                self.kept.popitem(last=False)
+            while len(self.captured) >= MAX_STEPS:
+                self.captured.popitem(last=False)
             step = CapturedStep(rows, count, capacity, self.forward, self.choose, self.window)
             try:
-                self.works = step.capture(rows, tokens, positions, self.near)
+                self.works = step.capture(rows, tokens, positions, self.tolerance)
             except (RuntimeError, AssertionError):
                 # Also where memory ran out: plain steps need less, and the batch goes on with them.
                 self.works = False
             if not self.works:
-                self.kept.clear()
+                self.captured.clear()
                 return None
-            self.kept[key] = step
-        self.kept.move_to_end(key)
+            self.captured[key] = step
+        self.captured.move_to_end(key)
         step.load(rows, tokens, positions)
         return step
 
     def clear(self) -> None:
         """Gives the memory back."""
-        self.kept.clear()
+        self.captured.clear()

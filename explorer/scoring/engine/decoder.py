@@ -16,21 +16,23 @@ from explorer.scoring.engine.masks import sees_ancestors
 from explorer.scoring.engine.memory import free_ram
 from explorer.scoring.engine.norms import FusedNorms
 from explorer.scoring.engine.out_of_memory import is_out_of_memory, no_room_to_run, run_or_release
-from explorer.scoring.engine.pending_batch import SHORT, PendingBatch
+from explorer.scoring.engine.pending_batch import MAX_QUEUED_TOKENS, PendingBatch
 from explorer.scoring.engine.plain import PlainDecoder
 from explorer.scoring.engine.prefixes import Forest, forest
-from explorer.scoring.engine.rows import AGREEMENT, BATCH_TOKENS, HALF_AGREEMENT, RowRunner
+from explorer.scoring.engine.rows import BATCH_TOKENS, HALF_TOLERANCE, TOLERANCE, RowRunner
 from explorer.scoring.engine.sampler import Sampler
 from explorer.scoring.engine.tree import common_prefix
 
 ROWS = {"cpu": 128, "cuda": 256, "mps": 64}  # answers written at a time
 PASS_TOKENS = {"cpu": 16, "cuda": 1024, "mps": 256}  # what a forward pass costs beside its tokens, in tokens
-PIECE = {"cpu": 512, "cuda": 8192, "mps": 1024}  # tokens of a prefix that are read at a time
+PREFIX_PIECE = {"cpu": 512, "cuda": 8192, "mps": 1024}  # tokens of a prefix that are read at a time
 FOREST_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # in a row of merged prompts
-KEPT = 2  # prefixes
+MAX_PREFIXES = 2  # prefixes
 MEMORY_SHARE = 0.3  # of the free memory, for the keys and values of a batch
-SHRINK = 0.9  # a batch is made smaller once this share of it, or less, is still unfinished
-HALF_APART = 0.2  # of hidden states in half precision: measured 0.05 to 0.08, and 0.4 where a position is wrong
+SHRINK_BELOW = 0.9  # a batch is made smaller once this share of it, or less, is still unfinished
+HALF_PRECISION_TOLERANCE = (
+    0.2  # of hidden states in half precision: measured 0.05 to 0.08, and 0.4 where a position is wrong
+)
 
 
 def open_decoder(model: Any, rows: int | None = None) -> Decoder:
@@ -59,11 +61,11 @@ class CachedDecoder:
         self.prefixes = PrefixCache(self)
         self.sampler = Sampler(runner.head)
         self.token_bytes = 0  # of keys and values, known once a token has been read
-        self.near = AGREEMENT if runner.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
+        self.tolerance = TOLERANCE if runner.dtype in (torch.float32, torch.float64) else HALF_TOLERANCE
         self.norms = FusedNorms(self.base)
         self.steps: CapturedSteps | None = None
         if kind == "cuda":
-            self.steps = CapturedSteps(self.forward, self.sampler.greedy, window, self.near)
+            self.steps = CapturedSteps(self.forward, self.sampler.greedy, window, self.tolerance)
 
     def write(self, prefix: Ids, answers: Sequence[Answer], stats: Stats, done: Callable[[int], None]) -> None:
         """Completes the answers; where memory runs out, half as many at a time."""
@@ -74,10 +76,10 @@ class CachedDecoder:
         most = self.rows
         earlier: PendingBatch | None = None
         while pending:
-            batch = pending[: self._fitting(pending, len(prefix), most)]
-            written, begun = self._try(prefix, batch, stats, lambda: done(0))
+            batch = pending[: self._batch_size(pending, len(prefix), most)]
+            written, begun = self._write_or_release(prefix, batch, stats, lambda: done(0))
             # While the GPU writes this batch, the answers of the one before are looked at.
-            _complete(earlier, done)
+            _complete_pending(earlier, done)
             earlier = begun
             if not written:
                 most = len(batch) // 2
@@ -85,15 +87,15 @@ class CachedDecoder:
             pending = pending[len(batch) :]
             if not begun:
                 done(len(batch))
-        _complete(earlier, done)
+        _complete_pending(earlier, done)
 
-    def read(
+    def read_prefix(
         self, ids: Ids, earlier: CachedRows | None = None, common: int = 0, stats: Stats | None = None
     ) -> CachedRows:
         """Keys and values of a prefix; `earlier` has read its first `common` tokens already."""
         rows = earlier.truncate(common, len(ids)) if earlier and common else CachedRows(1, len(ids), self.device)
         # In pieces: attention scores of a long prefix with itself would grow with its square.
-        piece = PIECE.get(self.device.type, 512)
+        piece = PREFIX_PIECE.get(self.device.type, 512)
         for first in range(rows.used, len(ids), piece):
             part = ids[first : first + piece]
             self.forward(self.to_device([part]), self.to_device([range(first, first + len(part))]), rows)
@@ -109,7 +111,7 @@ class CachedDecoder:
         branches = [[5, 9, 4], [8, 6, 7]]
         try:
             with self.runner.lock, torch.inference_mode():
-                rows = CachedRows(2, 4, self.device, self.read(tuple(trunk)))
+                rows = CachedRows(2, 4, self.device, self.read_prefix(tuple(trunk)))
                 # Three tokens of each branch at once, then one more each, as generating does.
                 states = [
                     self.forward(self.to_device(ids), self.to_device([places] * 2), rows)
@@ -131,7 +133,7 @@ class CachedDecoder:
         # Per token and relative to its length: some models have hidden states of hundreds, which half precision rounds
         # by whole units.
         apart = torch.linalg.vector_norm(both - plain, dim=-1) / torch.linalg.vector_norm(plain, dim=-1)
-        return bool((apart <= (self.near if self.near == AGREEMENT else HALF_APART)).all())
+        return bool((apart <= (self.tolerance if self.tolerance == TOLERANCE else HALF_PRECISION_TOLERANCE)).all())
 
     # What a batch takes is known only in the shape of its longest row, since keys and values are one block of memory:
     #
@@ -139,12 +141,12 @@ class CachedDecoder:
     #
     # Answers come sorted by their prompts, not by length, so the running maximum says what each further row would cost
     # all.
-    def _fitting(self, pending: Sequence[Answer], shared: int, rows: int) -> int:
+    def _batch_size(self, pending: Sequence[Answer], shared: int, rows: int) -> int:
         """How many of the first answers are written together: at most `rows`, and as many as memory holds."""
         lengths = np.array([len(answer.prompt) - shared for answer in pending[:rows]])
         fitting = np.cumsum(lengths) <= self.batch_tokens
         if self.token_bytes and (free := self._free_memory()):
-            new = np.array([answer.most for answer in pending[:rows]])
+            new = np.array([answer.max_new_tokens for answer in pending[:rows]])
             # Every row is as long as the longest.
             each = np.maximum.accumulate(lengths) + np.maximum.accumulate(new)
             fitting &= np.arange(1, len(lengths) + 1) * each * self.token_bytes <= free * MEMORY_SHARE
@@ -157,7 +159,7 @@ class CachedDecoder:
         held = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
         return int(torch.cuda.mem_get_info(self.device)[0]) + held
 
-    def _try(
+    def _write_or_release(
         self, prefix: Ids, batch: Sequence[Answer], stats: Stats, report: Callable[[], None]
     ) -> tuple[bool, PendingBatch | None]:
         """Completes a batch or begins it (then with the batch to wait for); false where a smaller one may do."""
@@ -190,36 +192,36 @@ class CachedDecoder:
     ) -> PendingBatch | None:
         """Completes the answers, or queues all their steps on the GPU and returns what to wait for."""
         start = prefix.used if prefix else 0
-        most = max(answer.most for answer in batch)
+        most = max(answer.max_new_tokens for answer in batch)
         trees = forest([answer.prompt[start:] for answer in batch], FOREST_TOKENS.get(self.device.type, 128))
-        read, hidden = self._read_forest(trees, prefix)
+        read_rows, hidden = self._read_forest(trees, prefix)
         stats.read_tokens += trees.tokens
         stats.passes += 1
-        self.token_bytes = read.token_bytes
+        self.token_bytes = read_rows.token_bytes
         is_sampled = any(answer.temperature > 0 for answer in batch)
         # Greedy tokens stay on the GPU: nobody waits for them.
         first = self.to_device(self.sampler.choose(hidden, batch, 0)) if is_sampled else self.sampler.greedy(hidden)
         step = rows = None
         if most > 1:
-            rows = self._part(trees, read, most)
+            rows = self._rows_per_prompt(trees, read_rows, most)
             if self.steps:
                 places = self.to_device([len(answer.prompt) for answer in batch])
-                step = self.steps.ready(rows, most, self.rows, first.clamp(min=0), places)
+                step = self.steps.step_for(rows, most, self.rows, first.clamp(min=0), places)
         # Drawn tokens need the draws of each step, so sampled answers are never queued whole.
-        if self.steps and not is_sampled and most <= SHORT and (step or most == 1):
+        if self.steps and not is_sampled and most <= MAX_QUEUED_TOKENS and (step or most == 1):
             stats.passes += most - 1
             return PendingBatch(batch, first, step, most)
         tokens = first.tolist()
         if step:
-            self._go_on_captured(step, batch, tokens, most, stats, report)
+            self._write_captured_steps(step, batch, tokens, most, stats, report)
         elif rows:
-            self._go_on(rows, batch, tokens, most, stats, report)
+            self._write_steps(rows, batch, tokens, most, stats, report)
         else:
             for answer, token in zip(batch, tokens, strict=True):
                 answer.add(token)
         return None
 
-    def _go_on(
+    def _write_steps(
         self,
         rows: CachedRows,
         batch: Sequence[Answer],
@@ -236,7 +238,7 @@ class CachedDecoder:
             ]
             if not going:
                 return
-            if len(going) <= SHRINK * len(live):
+            if len(going) <= SHRINK_BELOW * len(live):
                 # Copying the caches costs as much as a few steps, hence SHRINK: not at every answer that ends.
                 rows = rows.select(self.to_device(going), rows.capacity)
                 live, tokens = [live[row] for row in going], [tokens[row] for row in going]
@@ -253,7 +255,7 @@ class CachedDecoder:
     #
     #     GPU       step 1            step 2            step 3
     #     Python    first tokens      tokens of 1       tokens of 2
-    def _go_on_captured(
+    def _write_captured_steps(
         self,
         step: CapturedStep,
         batch: Sequence[Answer],
@@ -281,12 +283,14 @@ class CachedDecoder:
     def _read_forest(self, trees: Forest, prefix: CachedRows | None) -> tuple[CachedRows, torch.Tensor]:
         """Keys and values of all prompts' tokens, and the last hidden state of each prompt, (prompts, width)."""
         count, longest = trees.ids.shape
-        read = CachedRows(count, longest, self.device, prefix)
-        positions = self.to_device(trees.depths) + read.start
-        hidden = self.forward(self.to_device(trees.ids), positions, read, sees_ancestors(self.to_device(trees.ends)))
-        return read, hidden[self.to_device(trees.row), self.to_device([path[-1] for path in trees.paths])]
+        read_rows = CachedRows(count, longest, self.device, prefix)
+        positions = self.to_device(trees.depths) + read_rows.start
+        hidden = self.forward(
+            self.to_device(trees.ids), positions, read_rows, sees_ancestors(self.to_device(trees.ends))
+        )
+        return read_rows, hidden[self.to_device(trees.row), self.to_device([path[-1] for path in trees.paths])]
 
-    def _part(self, trees: Forest, read: CachedRows, most: int) -> CachedRows:
+    def _rows_per_prompt(self, trees: Forest, read_rows: CachedRows, most: int) -> CachedRows:
         """A row of its own for each prompt, with room for `most` new tokens.
 
         Prompts go on in rows of their own: in a tree each new token would need a slot that no sibling may see.
@@ -295,7 +299,7 @@ class CachedDecoder:
         slots = np.zeros((len(sizes), sizes.max()), dtype=np.int64)
         for path, into in zip(trees.paths, slots, strict=True):
             into[: len(path)] = path
-        return read.gather(
+        return read_rows.gather(
             self.to_device(trees.row), self.to_device(slots), self.to_device(sizes), slots.shape[1] + most
         )
 
@@ -330,38 +334,38 @@ class PrefixCache:
 
     def __init__(self, decoder: CachedDecoder) -> None:
         self.decoder = decoder
-        self.kept: list[tuple[np.ndarray, CachedRows]] = []
+        self.prefixes: list[tuple[np.ndarray, CachedRows]] = []
 
     def is_worth(self, prefix: Ids, prompts: set[Ids]) -> bool:
         """Whether reading a prefix apart saves more than the forward pass that it costs."""
-        known = self._best(np.asarray(prefix))[1]
+        known = self._longest_shared(np.asarray(prefix))[1]
         return (len(prompts) - 1) * len(prefix) + known > self.decoder.pass_tokens
 
     def get(self, prefix: Ids, stats: Stats | None = None) -> CachedRows:
         """Keys and values of this prefix, of which only what is new is read."""
         ids = np.asarray(prefix)
-        rows, shared = self._best(ids)
+        rows, shared = self._longest_shared(ids)
         # A kept prefix that goes on beyond this one is cut to it, which reads nothing: its length must be exact, for
         # positions behind it are counted from `used`.
         if rows is None or shared < len(ids) or rows.used > len(ids):
-            rows = self.decoder.read(prefix, rows, shared, stats)
+            rows = self.decoder.read_prefix(prefix, rows, shared, stats)
             # What the new one goes on from is seldom asked for again.
-            self.kept = [entry for entry in self.kept if common_prefix(entry[0], ids) < len(entry[0]) // 2]
-            self.kept = [*self.kept[1 - KEPT :], (ids, rows)]
+            self.prefixes = [entry for entry in self.prefixes if common_prefix(entry[0], ids) < len(entry[0]) // 2]
+            self.prefixes = [*self.prefixes[1 - MAX_PREFIXES :], (ids, rows)]
         return rows
 
     def clear(self) -> None:
         """Forgets all of them."""
-        self.kept = []
+        self.prefixes = []
 
-    def _best(self, ids: np.ndarray) -> tuple[CachedRows | None, int]:
+    def _longest_shared(self, ids: np.ndarray) -> tuple[CachedRows | None, int]:
         """The kept prefix that shares most with these tokens, and how many tokens that is."""
-        candidates = [(common_prefix(entry, ids), place) for place, (entry, _) in enumerate(self.kept)]
+        candidates = [(common_prefix(entry, ids), place) for place, (entry, _) in enumerate(self.prefixes)]
         shared, place = max(candidates, default=(0, -1))
-        return (self.kept[place][1], shared) if shared else (None, 0)
+        return (self.prefixes[place][1], shared) if shared else (None, 0)
 
 
-def _complete(batch: PendingBatch | None, done: Callable[[int], None]) -> None:
+def _complete_pending(batch: PendingBatch | None, done: Callable[[int], None]) -> None:
     if batch:
         batch.complete()
         done(len(batch.answers))

@@ -11,8 +11,8 @@ from explorer.scoring.engine.memory import free_ram
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ALIASES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-MISREAD = 32  # see row_length
-SPARE = 1.1, 400e6  # memory beyond the weights: a share of them, and bytes for a small batch
+MISREAD_MULTIPLE = 32  # see row_length
+MEMORY_BEYOND_WEIGHTS = 1.1, 400e6  # memory beyond the weights: a share of them, and bytes for a small batch
 
 
 def choose_device(device: str = "auto") -> torch.device:
@@ -32,7 +32,7 @@ def choose_device(device: str = "auto") -> torch.device:
     return place
 
 
-def wake() -> None:
+def start_gpu() -> None:
     """Has a GPU begin: its context and its library of products take half a second, in which others can import."""
     with contextlib.suppress(RuntimeError):  # what is wrong with it is said when a model is loaded
         if torch.cuda.is_available():
@@ -65,12 +65,12 @@ def row_length(length: int, device: torch.device) -> int:
     Where all heads share their keys, as in Gemma 3 270M, PyTorch's memory-efficient attention gives wrong numbers at
     such a length: seen in 2.11 with float32, reported for 2.12 with bfloat16 (pytorch issue 191937).
     """
-    return length + 1 if device.type == "cuda" and length % MISREAD == 1 else length
+    return length + 1 if device.type == "cuda" and length % MISREAD_MULTIPLE == 1 else length
 
 
 def check_memory(name: str, parameters: int, dtype: str, device: torch.device) -> None:
     """Refuses a model whose weights would not fit into what is free."""
-    share, spare = SPARE
+    share, spare = MEMORY_BEYOND_WEIGHTS
     need = parameters * DTYPES[dtype].itemsize * share + spare
     on_gpu = device.type == "cuda"
     free = torch.cuda.mem_get_info(device)[0] if on_gpu else free_ram()

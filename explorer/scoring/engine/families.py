@@ -25,7 +25,7 @@ from torch.nn import functional
 FULL, SLIDING = "full_attention", "sliding_attention"  # kinds of layers: see everything before, or a window of it
 
 # Settings that decide nothing of a score: what training used, what generation begins with, what wrote the file.
-NO_MATTER = frozenset({
+IGNORED_SETTINGS = frozenset({
     "_name_or_path", "architectures", "attention_dropout", "bos_token_id", "cache_implementation",
     "classifier_dropout", "dtype",
     "eos_token_id", "hidden_dropout", "initializer_range", "is_decoder", "is_llama_config", "model_type",
@@ -33,7 +33,7 @@ NO_MATTER = frozenset({
     "transformers_version", "use_cache",
 })  # fmt: skip
 ROPE = frozenset({"rope_theta", "partial_rotary_factor", "rope_type"})
-STRETCH = ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
+ROPE_STRETCH = ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
 ROPE_OF_OLD = {"gpt_neox": ("rotary_emb_base", "rotary_pct", 0.25), "llama": ("rope_theta", "", 1.0)}
 # Gemma 3 turns positions at another pace in layers that look back a window than in those that see everything.
 GEMMA_ROPE_OF_OLD = {FULL: ("rope_theta", 1_000_000.0), SLIDING: ("rope_local_base_freq", 10_000.0)}
@@ -90,7 +90,7 @@ def read_shape(config: Any) -> Shape | None:
         rope = _take_gemma_rope(given)
     else:
         rope = _take_rope(given, family)
-    if rope is None or set(given) - set(SHAPES[family]) - NO_MATTER:
+    if rope is None or set(given) - set(SHAPES[family]) - IGNORED_SETTINGS:
         return None
     shape = Shape(**{**SHAPES[family], **{name: given[name] for name in SHAPES[family] if name in given}}, **rope)
     shape.model_type, shape._attn_implementation = family, "sdpa"
@@ -127,9 +127,9 @@ def _take_rope(given: dict[str, Any], family: str) -> dict[str, Any] | None:
     rope |= scaling or new or {}
     kind = rope.pop("type", None) or "default"
     kind = rope.get("rope_type") or kind
-    if kind not in ("default", "llama3") or set(rope) - ROPE - set(STRETCH if kind == "llama3" else ()):
+    if kind not in ("default", "llama3") or set(rope) - ROPE - set(ROPE_STRETCH if kind == "llama3" else ()):
         return None
-    stretch = tuple(float(rope[name]) for name in STRETCH) if kind == "llama3" else ()
+    stretch = tuple(float(rope[name]) for name in ROPE_STRETCH) if kind == "llama3" else ()
     return {
         "rope_theta": {FULL: float(rope["rope_theta"])},
         "rotated": float(rope["partial_rotary_factor"]),
@@ -163,7 +163,7 @@ def rotate(heads: Tensor, rotation: Rotation) -> None:
     first.copy_(turned)
 
 
-def stretched(frequencies: Tensor, factor: float, low: float, high: float, window: float) -> Tensor:
+def stretch_frequencies(frequencies: Tensor, factor: float, low: float, high: float, window: float) -> Tensor:
     """Frequencies of a window that was made longer after training, as Llama 3.1 has them.
 
     One that turns fewer than `low` times within the old window is divided by `factor`, one that turns more than `high`
@@ -409,9 +409,9 @@ class Trunk(nn.Module):
         steps = torch.arange(0, size, 2, dtype=torch.float, device="cpu") / size
         for kind, base in shape.rope_theta.items():
             frequencies = 1.0 / (base**steps)
-            self.frequencies[kind] = (stretched(frequencies, *shape.stretch) if shape.stretch else frequencies).to(
-                device
-            )
+            self.frequencies[kind] = (
+                stretch_frequencies(frequencies, *shape.stretch) if shape.stretch else frequencies
+            ).to(device)
         if shape.model_type == "gemma3_text":
             # Rounded to the weights' dtype, as in training: of a width of 3,072 bfloat16 makes 55.5 of 55.4.
             self.scale = torch.tensor(shape.hidden_size**0.5).to(device, self.embedding.weight.dtype)
@@ -501,16 +501,16 @@ class CausalModel(nn.Module):
 
 # Where a checkpoint keeps what, and what of an old one is no weight.
 PREFIX = {"gpt_neox": "gpt_neox.", "llama": "model.", "gemma3_text": "model."}
-PLACES = {
+WEIGHT_NAMES = {
     "embed_in.": "embedding.", "embed_tokens.": "embedding.", "final_layer_norm.": "norm.", "norm.": "norm.",
 }  # fmt: skip
 OUTPUT = ("embed_out.weight", "lm_head.weight")
-MADE_ANEW = (".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq")
+NOT_WEIGHTS = (".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq")
 
 
 def place_of(name: str, family: str) -> str:
     """Where the weight of this name goes in a `CausalModel`; "" for what is no weight."""
-    if name.endswith(MADE_ANEW):
+    if name.endswith(NOT_WEIGHTS):
         return ""
     if name in OUTPUT:
         return "head.weight"
@@ -518,5 +518,5 @@ def place_of(name: str, family: str) -> str:
     if inside == name:
         return name  # fits nowhere
     return "base_model." + next(
-        (new + inside.removeprefix(old) for old, new in PLACES.items() if inside.startswith(old)), inside
+        (new + inside.removeprefix(old) for old, new in WEIGHT_NAMES.items() if inside.startswith(old)), inside
     )

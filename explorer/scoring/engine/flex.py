@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-FROM_TOKENS = 512  # on shorter rows block masks gain nothing
+MIN_ROW_TOKENS = 512  # on shorter rows block masks gain nothing
 
 
 class FlexLayers:

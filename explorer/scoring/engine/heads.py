@@ -38,9 +38,9 @@ class Head:
     def logits(self, hidden: torch.Tensor, first: int, after: int) -> torch.Tensor:
         """Logits of vocabulary entries `first` to `after`: (heads, after - first), float32."""
         bias = None if self.bias is None else self.bias[first:after]
-        return self._as_the_model(torch.nn.functional.linear(hidden, self.weight[first:after], bias))
+        return self._finish_logits(torch.nn.functional.linear(hidden, self.weight[first:after], bias))
 
-    def _as_the_model(self, logits: torch.Tensor) -> torch.Tensor:
+    def _finish_logits(self, logits: torch.Tensor) -> torch.Tensor:
         if self.scale != 1:
             logits = logits * self.scale
         if self.softcap is not None:
@@ -147,12 +147,12 @@ class Head:
             logits = self.weight[first:after] @ by_head
             if self.bias is not None:
                 logits += self.bias[first:after, None]
-            logits = self._as_the_model(logits)
+            logits = self._finish_logits(logits)
             peak = logits.amax(0)
             peaks.append(peak)
-            here = torch.nonzero((targets >= first) & (targets < after))[:, 0]
-            target_logits[here] = logits[targets[here] - first, heads[here]]
-            equal = here[target_logits[here] == peak[heads[here]]]
+            in_tile = torch.nonzero((targets >= first) & (targets < after))[:, 0]
+            target_logits[in_tile] = logits[targets[in_tile] - first, heads[in_tile]]
+            equal = in_tile[target_logits[in_tile] == peak[heads[in_tile]]]
             is_peak[equal] = logits[:, heads[equal]].argmax(0) + first == targets[equal]  # of equal ones the first wins
             down = torch.where(torch.isfinite(peak), peak, torch.zeros_like(peak))
             sums.append(logits.sub_(down).exp_().sum(0).log_().add_(down))

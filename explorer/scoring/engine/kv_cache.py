@@ -11,8 +11,8 @@ can be cut and continued; sliding windows are kept by masks, counted in position
 
 How a layer gets here: the model is called with `cache=rows`, so transformers hands each layer's new keys and values to
 `CachedRows.update` and what that returns to the attention function of the configuration's name, `_attend`. The prefix
-does not fit through that door (it has one row, not as many as the batch), so `_attend` fetches it from `_now`, and the
-mask's width, larger than the own keys by that much, says how many of its tokens the layer looks at.
+does not fit through that door (it has one row, not as many as the batch), so `_attend` fetches it from `_thread`. The
+mask is wider than the row's own keys by the number of prefix tokens that this layer looks at.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ import transformers
 
 from explorer.scoring.engine.masks import by_layer
 
-NAME = "shared_prefix"
+ATTENTION_NAME = "shared_prefix"
 NOWHERE = 1 << 40  # the position of a slot that holds no token: beyond every query
-SCORES = {"cpu": 1 << 22, "cuda": 1 << 27, "mps": 1 << 25}  # attention scores that may stand in memory at once
+MAX_SCORES = {"cpu": 1 << 22, "cuda": 1 << 27, "mps": 1 << 25}  # attention scores that may stand in memory at once
 
 
 class CachedRows:
@@ -114,16 +114,16 @@ class CachedRows:
         self, count: int, capacity: int, positions: torch.Tensor, chosen: Callable[[torch.Tensor], torch.Tensor]
     ) -> CachedRows:
         """Other rows behind the same prefix: `chosen` gives of a layer (rows, heads, slots, width) what they hold."""
-        made = CachedRows(count, capacity, self.positions.device, self.prefix)
-        made.used = positions.shape[1]
-        made.positions[:, : made.used] = positions
-        for layers, source in ((made.keys, self.keys), (made.values, self.values)):
+        copy = CachedRows(count, capacity, self.positions.device, self.prefix)
+        copy.used = positions.shape[1]
+        copy.positions[:, : copy.used] = positions
+        for layers, source in ((copy.keys, self.keys), (copy.values, self.values)):
             for layer in source:
                 # Zeros, not whatever memory holds: a nan in an unseen slot would still reach the sum, as 0 x nan.
                 fresh = layer.new_zeros(count, layer.shape[1], capacity, layer.shape[3])
-                fresh[:, :, : made.used] = chosen(layer)
+                fresh[:, :, : copy.used] = chosen(layer)
                 layers.append(fresh)
-        return made
+        return copy
 
 
 def masks(
@@ -158,16 +158,16 @@ def attention_over(config: Any, rows: CachedRows) -> Iterator[None]:
     """Inside, the model's layers attend to the rows and to the prefix before them."""
     # The configuration is the model's own, so this holds for whoever runs it meanwhile: RowRunner.lock is held.
     usual = config._attn_implementation
-    config._attn_implementation = NAME
-    _now.rows = rows
+    config._attn_implementation = ATTENTION_NAME
+    _thread.rows = rows
     try:
         yield
     finally:
         config._attn_implementation = usual
-        _now.rows = None
+        _thread.rows = None
 
 
-_now = threading.local()  # `.rows`: what this thread's forward pass attends to
+_thread = threading.local()  # `.rows`: what this thread's forward pass attends to
 
 
 def _attend(
@@ -195,11 +195,11 @@ def _attend(
     if not near and softcap is None:
         attended = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
     else:
-        shared = _shared(_now.rows, near) if near else None
+        shared = _shared_keys(_thread.rows, near) if near else None
         # A few rows at a time: scores are (rows, heads, queries, keys) in float32.
-        size = max(1, SCORES.get(query.device.type, 1 << 22) // (key.shape[1] * query.shape[2] * mask.shape[-1]))
+        size = max(1, MAX_SCORES.get(query.device.type, 1 << 22) // (key.shape[1] * query.shape[2] * mask.shape[-1]))
         parts = [
-            _weigh(query[at : at + size], key[at : at + size], value[at : at + size],
+            _attend_to_both(query[at : at + size], key[at : at + size], value[at : at + size],
                    mask[at : at + size] if len(mask) > 1 else mask, shared, scale, softcap)
             for at in range(0, count, size)
         ]  # fmt: skip
@@ -207,7 +207,7 @@ def _attend(
     return attended.reshape(count, heads, queries, value.shape[3]).transpose(1, 2), None
 
 
-def _shared(rows: CachedRows, near: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _shared_keys(rows: CachedRows, near: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The last `near` keys and values of the prefix in the layer at hand: (heads, near, width) each."""
     prefix = rows.prefix
     assert prefix is not None
@@ -215,7 +215,7 @@ def _shared(rows: CachedRows, near: int) -> tuple[torch.Tensor, torch.Tensor]:
     return prefix.keys[rows.layer][0, :, window], prefix.values[rows.layer][0, :, window]
 
 
-def _weigh(
+def _attend_to_both(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
@@ -245,4 +245,4 @@ def _weigh(
     return from_prefix + weights[..., near:] @ value
 
 
-transformers.AttentionInterface.register(NAME, _attend)
+transformers.AttentionInterface.register(ATTENTION_NAME, _attend)

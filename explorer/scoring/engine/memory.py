@@ -15,11 +15,11 @@ def free_ram() -> int | None:
     except ImportError:
         return None
     free = int(psutil.virtual_memory().available)
-    limit = _container_left()
+    limit = _free_in_container()
     return free if limit is None else min(free, limit)
 
 
-def _container_left() -> int | None:
+def _free_in_container() -> int | None:
     with contextlib.suppress(OSError, ValueError):
         limit = (CGROUP / "memory.max").read_text().strip()
         if limit != "max":

@@ -14,7 +14,7 @@ import torch
 
 Forward = Callable[[torch.Tensor], torch.Tensor]
 
-NEAR = 1e-5  # relative; in half precision no two orders of rounding agree, so those stay as they are
+TOLERANCE = 1e-5  # relative; in half precision no two orders of rounding agree, so those stay as they are
 
 
 class FusedNorms:
@@ -58,6 +58,6 @@ def _fuse(module: torch.nn.Module) -> Forward | None:
         def forward(x: torch.Tensor, gain: torch.Tensor = gain) -> torch.Tensor:
             return torch.nn.functional.rms_norm(x, weight.shape, gain, float(eps))
 
-        if torch.allclose(forward(probe), expected, rtol=NEAR, atol=NEAR):
+        if torch.allclose(forward(probe), expected, rtol=TOLERANCE, atol=TOLERANCE):
             return forward
     return None

@@ -12,12 +12,12 @@ from explorer.errors import ModelError
 
 T = TypeVar("T")
 # PyTorch has an error class of its own for GPUs alone; its allocator for processors raises a plain RuntimeError.
-SIGNS = ("can't allocate memory", "not enough memory", "out of memory", "failed to allocate")
+ALLOCATION_MESSAGES = ("can't allocate memory", "not enough memory", "out of memory", "failed to allocate")
 
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether a failure means that a smaller batch may succeed."""
-    return isinstance(error, torch.OutOfMemoryError) or any(sign in str(error).lower() for sign in SIGNS)
+    return isinstance(error, torch.OutOfMemoryError) or any(sign in str(error).lower() for sign in ALLOCATION_MESSAGES)
 
 
 def run_or_release(
@@ -47,9 +47,9 @@ def run_or_release(
 
 def no_room_to_run(error: BaseException) -> ModelError:
     """The error of a model whose weights fit, but which has no memory left for its first small batch."""
-    made = ModelError(
+    model_error = ModelError(
         "The model was loaded, but no memory is left to run it. "
         "Choose a smaller model, a smaller dtype or a machine with more memory."
     )
-    made.__cause__ = error
-    return made
+    model_error.__cause__ = error
+    return model_error

@@ -49,10 +49,10 @@ def prepare(row: PackedRow, number: int = 0) -> FedRow:
     end = tree.ends(parents)
     is_fed = tree.scored_below(scored, end)
     before = np.concatenate([[0], np.cumsum(is_fed)])  # fed tokens before an index: its new index
-    wanted = np.flatnonzero(scored & (parents >= 0))  # nothing stands before a root: it stays unscored
+    targets = np.flatnonzero(scored & (parents >= 0))  # nothing stands before a root: it stays unscored
     # By parent, so that the heads ascend (Head.score needs that) and targets of one head stand together.
-    wanted = wanted[np.argsort(parents[wanted], kind="stable")]
-    heads, target_heads = np.unique(before[parents[wanted]], return_inverse=True)
+    targets = targets[np.argsort(parents[targets], kind="stable")]
+    heads, target_heads = np.unique(before[parents[targets]], return_inverse=True)
     ends, places = before[end[is_fed]], positions[is_fed]
     return FedRow(
         row=number,
@@ -62,8 +62,8 @@ def prepare(row: PackedRow, number: int = 0) -> FedRow:
         chain=bool((ends == len(ends)).all() and (places == np.arange(len(places))).all()),
         heads=heads,
         target_heads=target_heads,
-        targets=ids[wanted],
-        slots=(np.cumsum(scored) - 1)[wanted],
+        targets=ids[targets],
+        slots=(np.cumsum(scored) - 1)[targets],
     )
 
 
@@ -71,15 +71,15 @@ def paths(fed: FedRow) -> list[FedRow]:
     """The plain sequences of a row, for models that cannot be packed; each scored token is in exactly one of them."""
     place = np.arange(len(fed))
     # A token that several sequences share is scored in the first of them alone, so that no slot is written twice.
-    free = np.ones(len(fed.heads), dtype=bool)
+    unscored = np.ones(len(fed.heads), dtype=bool)
     sequences = []
     for leaf in np.flatnonzero(fed.end == place + 1):
         # The leaf and its ancestors, by the same inequality as the masks.
         nodes = np.flatnonzero((place <= leaf) & (fed.end > leaf))
-        mine = np.isin(fed.heads, nodes) & free
-        free &= ~mine
-        targets = mine[fed.target_heads]
-        number = np.cumsum(mine) - 1
+        first_here = np.isin(fed.heads, nodes) & unscored
+        unscored &= ~first_here
+        targets = first_here[fed.target_heads]
+        number = np.cumsum(first_here) - 1
         sequences.append(
             replace(
                 fed,
@@ -87,7 +87,7 @@ def paths(fed: FedRow) -> list[FedRow]:
                 positions=fed.positions[nodes],
                 end=np.full(len(nodes), len(nodes)),
                 chain=True,
-                heads=np.searchsorted(nodes, fed.heads[mine]),
+                heads=np.searchsorted(nodes, fed.heads[first_here]),
                 target_heads=number[fed.target_heads[targets]],
                 targets=fed.targets[targets],
                 slots=fed.slots[targets],

@@ -19,7 +19,7 @@ import torch
 from explorer.scoring.engine.contract import Answer
 from explorer.scoring.engine.cuda_graphs import CapturedStep
 
-SHORT = 16  # new tokens: so many steps at most run in vain when all answers of a batch are complete early
+MAX_QUEUED_TOKENS = 16  # new tokens: so many steps at most run in vain when all answers of a batch are complete early
 
 
 class PendingBatch:
@@ -44,6 +44,6 @@ class PendingBatch:
         """Waits for the tokens and completes the answers; what was written after an answer's end is dropped."""
         self.arrived.synchronize()
         for answer, tokens in zip(self.answers, self.tokens.T.tolist(), strict=True):
-            for token in tokens[: answer.most]:
+            for token in tokens[: answer.max_new_tokens]:
                 if answer.add(token):
                     break

@@ -44,7 +44,7 @@ class PlainDecoder:
             attention_mask=torch.ones_like(ids),
             do_sample=False,
             num_beams=1,
-            max_new_tokens=answer.most,
+            max_new_tokens=answer.max_new_tokens,
             pad_token_id=0,
             logits_processor=[choose],
             stopping_criteria=[lambda ids, scores, **_: torch.tensor([bool(answer.finish)], device=ids.device)],
@@ -58,5 +58,5 @@ def _choose(scores: torch.Tensor, answer: Answer, step: int) -> int:
     if not answer.temperature > 0:
         return int(scores.argmax())
     sums = (scores / answer.temperature).softmax(-1, dtype=torch.float64).cumsum(-1)
-    draw = float(answer.draws[step]) * sums[-1]
-    return min(int(torch.searchsorted(sums, draw, right=True)), len(scores) - 1)
+    threshold = float(answer.draws[step]) * sums[-1]
+    return min(int(torch.searchsorted(sums, threshold, right=True)), len(scores) - 1)

@@ -85,16 +85,16 @@ def forest(sequences: Sequence[tuple[int, ...]], row_tokens: int) -> Forest:
             rows.append(_Row())
         paths[place] = rows[-1].add(array)
         row[place] = len(rows) - 1
-    shape = len(rows), max(len(made.ids) for made in rows)
+    shape = len(rows), max(len(row_of_tokens.ids) for row_of_tokens in rows)
     ids, depths = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     # Padding: each token ends with itself, so it is seen by none and sees itself (a softmax over nothing is nan).
     ends = np.tile(np.arange(1, shape[1] + 1), (shape[0], 1))
-    for number, made in enumerate(rows):
-        size = len(made.ids)
-        ids[number, :size], depths[number, :size] = made.ids, made.depths
-        ends[number, :size] = tree.ends(np.asarray(made.parents))
+    for number, row_of_tokens in enumerate(rows):
+        size = len(row_of_tokens.ids)
+        ids[number, :size], depths[number, :size] = row_of_tokens.ids, row_of_tokens.depths
+        ends[number, :size] = tree.ends(np.asarray(row_of_tokens.parents))
     ordered = tuple(paths[place] for place in range(len(sequences)))
-    return Forest(ids, depths, ends, row, ordered, sum(len(made.ids) for made in rows))
+    return Forest(ids, depths, ends, row, ordered, sum(len(row_of_tokens.ids) for row_of_tokens in rows))
 
 
 class _Row:

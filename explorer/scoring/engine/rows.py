@@ -18,7 +18,7 @@ from explorer.records import PackedRow
 from explorer.scoring.engine import masks
 from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowScores
 from explorer.scoring.engine.device import row_length
-from explorer.scoring.engine.flex import FROM_TOKENS, FlexLayers
+from explorer.scoring.engine.flex import MIN_ROW_TOKENS, FlexLayers
 from explorer.scoring.engine.heads import Head, moments_of
 from explorer.scoring.engine.out_of_memory import is_out_of_memory, no_room_to_run, run_or_release
 from explorer.scoring.engine.packing import (
@@ -40,12 +40,12 @@ BATCH_TOKENS = {"cpu": 2048, "cuda": 32768, "mps": 8192}
 FLEX_ROW_TOKENS = 2048
 FLEX_PAYS_AFTER = 2_000_000  # tokens in long rows: compiling takes a minute or two
 PADDED_LOGITS = 1 << 27  # how many logits a batch without packing may make
-ALIKE = 0.9  # a batch's shortest row is at least this share of its longest, beyond the spare tokens
+MIN_LENGTH_SHARE = 0.9  # a batch's shortest row is at least this share of its longest, beyond the spare tokens
 # Padding that a batch may hold whatever its rows are like, in tokens: less than what one more pass would cost. On a GPU
 # Python needs as long to queue the calls of a pass, 1,000 and more, as the card for some thousand tokens.
 SPARE_TOKENS = {"cuda": 4096}
 TOY_TRUNK, TOY_BRANCH = 5, 3
-AGREEMENT, HALF_AGREEMENT = 1e-3, 0.5  # nats between a packed and a plain toy row: float32, and half precision
+TOLERANCE, HALF_TOLERANCE = 1e-3, 0.5  # nats between a packed and a plain toy row: float32, and half precision
 
 
 class RowRunner:
@@ -117,21 +117,23 @@ class RowRunner:
         pending = [fed for fed in fed_rows if len(fed.targets)]
         # The longest of a kind first: memory runs out at once or not at all. Of like length, rows waste no padding.
         pending.sort(key=lambda fed: (fed.chain, -len(fed)))
-        left = np.bincount([fed.row for fed in pending], minlength=len(rows))  # parts of each row still to be scored
+        parts_left = np.bincount(
+            [fed.row for fed in pending], minlength=len(rows)
+        )  # parts of each row still to be scored
         budget = token_budget or self.batch_tokens
-        self._consider_flex(pending)
+        self._turn_on_flex_if_it_pays(pending)
 
-        def take(batch: Sequence[FedRow], scored: Scored) -> None:
+        def store(batch: Sequence[FedRow], scored: Scored) -> None:
             write_scores(batch, scored, results)
             for fed in batch:
-                left[fed.row] -= 1
+                parts_left[fed.row] -= 1
             if progress:
-                progress(int((left == 0).sum()), len(rows))
+                progress(int((parts_left == 0).sum()), len(rows))
 
-        queue = OneBehind(take)
+        queue = OneBehind(store)
         while pending:
             batch = pending[: self._batch_size(pending, budget)]
-            scored = self._try(batch, moments)
+            scored = self._score_or_release(batch, moments)
             if scored is None:
                 # For all that follows, too: what has run out once is not tried again.
                 budget = len(batch[0]) * (len(batch) // 2)
@@ -152,12 +154,12 @@ class RowRunner:
         def ask() -> list[tuple[int, float]]:
             with self.lock, torch.inference_mode():
                 if self.mode == "packed":
-                    inputs = self._put(tokens)
+                    inputs = self._to_device(tokens)
                     hidden = self.model.base_model(input_ids=inputs, use_cache=False).last_hidden_state[0, -1:]
                     # One position alone: its logits over all of the vocabulary take a megabyte.
                     logits = self.head.logits(hidden, 0, self.head.words)[0]
                 else:
-                    logits = self.model(input_ids=self._put(tokens), use_cache=False).logits[0, -1].float()
+                    logits = self.model(input_ids=self._to_device(tokens), use_cache=False).logits[0, -1].float()
                 best = logits.log_softmax(-1).topk(min(count, len(logits)))
                 return list(zip(best.indices.tolist(), best.values.double().tolist(), strict=True))
 
@@ -176,12 +178,14 @@ class RowRunner:
         while size < len(pending) and (size + 1) * len(first) <= budget:
             row = pending[size]
             padding += len(first) - len(row)
-            if row.chain != first.chain or (len(row) < int(ALIKE * len(first)) and padding > self.spare_tokens):
+            if row.chain != first.chain or (
+                len(row) < int(MIN_LENGTH_SHARE * len(first)) and padding > self.spare_tokens
+            ):
                 break
             size += 1
         return size
 
-    def _try(self, batch: Sequence[FedRow], moments: bool = False) -> Arriving | None:
+    def _score_or_release(self, batch: Sequence[FedRow], moments: bool = False) -> Arriving | None:
         """The batch's scores on their way, or none where memory ran out and a smaller batch may do."""
 
         def score() -> Arriving:
@@ -197,7 +201,7 @@ class RowRunner:
     def _score(self, batch: Sequence[FedRow], moments: bool = False) -> Arriving:
         """Log-probabilities and greedy flags of all targets of a batch, row after row; with `moments` two more."""
         length = row_length(max(map(len, batch)), self.device)
-        flex = self.flex if length >= FROM_TOKENS else None
+        flex = self.flex if length >= MIN_ROW_TOKENS else None
         if flex:
             length = -(-length // masks.BLOCK) * masks.BLOCK
         padded = pad(batch, length)
@@ -205,13 +209,13 @@ class RowRunner:
         if self.mode == "packed":
             # The output layer only where something is scored: it is the largest product of a small model.
             with _planned_once(length):
-                hidden = self._hidden(batch[0].chain, *padded, flex).flatten(0, 1)[self._put(heads)]
+                hidden = self._hidden(batch[0].chain, *padded, flex).flatten(0, 1)[self._to_device(heads)]
             logprobs, greedy = self.head.score(hidden, target_heads, targets)
-            spread = [each[self._put(target_heads)] for each in self.head.moments(hidden)] if moments else []
+            spread = [each[self._to_device(target_heads)] for each in self.head.moments(hidden)] if moments else []
         else:
             # An architecture the engine does not know may do more behind its layers than Head does: its own logits.
-            logits = self._logits(batch, padded[0]).flatten(0, 1)[self._put(heads[target_heads])].float()
-            at = self._put(targets)
+            logits = self._logits(batch, padded[0]).flatten(0, 1)[self._to_device(heads[target_heads])].float()
+            at = self._to_device(targets)
             every = logits.log_softmax(-1)
             logprobs, greedy = every.gather(1, at[:, None])[:, 0], logits.argmax(-1) == at
             spread = list(moments_of(every)) if moments else []
@@ -222,11 +226,11 @@ class RowRunner:
         self, chains: bool, ids: np.ndarray, positions: np.ndarray, ends: np.ndarray, flex: FlexLayers | None
     ) -> torch.Tensor:
         """The last hidden states of a packed batch, (rows, tokens, width); `chains` says that no row branches."""
-        base, inputs = self.model.base_model, self._put(ids)
+        base, inputs = self.model.base_model, self._to_device(ids)
         if chains and not flex:
             # Right padding of plain sequences needs no mask: nothing looks at what comes later.
             return base(input_ids=inputs, use_cache=False).last_hidden_state
-        end, places = self._put(ends), self._put(positions)
+        end, places = self._to_device(ends), self._to_device(positions)
         if flex:
             mask = masks.block_masks(self.config, end, places)
         else:
@@ -239,17 +243,17 @@ class RowRunner:
         """The logits of plain sequences, padded at the right: (rows, tokens, words)."""
         sizes = np.array([len(fed) for fed in batch])
         mask = (np.arange(ids.shape[1]) < sizes[:, None]).astype(np.int64)
-        return self.model(input_ids=self._put(ids), attention_mask=self._put(mask), use_cache=False).logits
+        return self.model(input_ids=self._to_device(ids), attention_mask=self._to_device(mask), use_cache=False).logits
 
-    def _put(self, array: np.ndarray) -> torch.Tensor:
+    def _to_device(self, array: np.ndarray) -> torch.Tensor:
         return to_device(array, self.device)
 
-    def _consider_flex(self, pending: Sequence[FedRow]) -> None:
+    def _turn_on_flex_if_it_pays(self, pending: Sequence[FedRow]) -> None:
         """Compiles the layers once so much has been scored in long rows that it pays."""
         if not self.flex_later:
             return
         with self.lock:
-            self.long_tokens += sum(len(fed) for fed in pending if len(fed) >= FROM_TOKENS)
+            self.long_tokens += sum(len(fed) for fed in pending if len(fed) >= MIN_ROW_TOKENS)
             if self.flex_later and self.long_tokens >= FLEX_PAYS_AFTER:
                 self._turn_on_flex()
 
@@ -257,10 +261,10 @@ class RowRunner:
         """Whether long rows are from now on scored by FlexAttention: only if a toy row has the same numbers."""
         self.flex_later = False
         # The toy row must be long enough for block masks and still fit into the window.
-        if (getattr(self.config, "max_position_embeddings", None) or 0) < 2 * FROM_TOKENS:
+        if (getattr(self.config, "max_position_embeddings", None) or 0) < 2 * MIN_ROW_TOKENS:
             return False
         self.flex = FlexLayers(self.model, self.config)
-        if not self._agrees(_toy_row(FROM_TOKENS, self.head.words)):
+        if not self._agrees(_toy_row(MIN_ROW_TOKENS, self.head.words)):
             self.flex = None
         return self.flex is not None
 
@@ -272,14 +276,16 @@ class RowRunner:
                 packed, plain = np.full((2, sum(row.scored)), np.nan)
                 packed[fed.slots] = self._score([fed]).arrays()[0]
                 for path in paths(fed):
-                    logits = self.model(input_ids=self._put(path.ids[None]), use_cache=False).logits[0].float()
-                    logprobs = logits.log_softmax(-1)[self._put(path.heads[path.target_heads]), self._put(path.targets)]
+                    logits = self.model(input_ids=self._to_device(path.ids[None]), use_cache=False).logits[0].float()
+                    logprobs = logits.log_softmax(-1)[
+                        self._to_device(path.heads[path.target_heads]), self._to_device(path.targets)
+                    ]
                     plain[path.slots] = logprobs.double().cpu().numpy()
         except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise no_room_to_run(error) from error
             return False
-        near = AGREEMENT if self.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
+        near = TOLERANCE if self.dtype in (torch.float32, torch.float64) else HALF_TOLERANCE
         return bool(np.allclose(packed, plain, rtol=0, atol=near))
 
 
@@ -289,7 +295,7 @@ class RowRunner:
 def _planned_once(length: int) -> Iterator[None]:
     """Leaves cuDNN's attention out for rows of so many tokens, where they are short."""
     usual = torch.backends.cuda.cudnn_sdp_enabled()
-    torch.backends.cuda.enable_cudnn_sdp(usual and length >= FROM_TOKENS)
+    torch.backends.cuda.enable_cudnn_sdp(usual and length >= MIN_ROW_TOKENS)
     try:
         yield
     finally:

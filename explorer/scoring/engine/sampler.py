@@ -34,7 +34,7 @@ class Sampler:
             part = sampled[first : first + SAMPLED_ROWS]
             temperatures = torch.tensor([answers[row].temperature for row in part], device=hidden.device)
             draws = torch.tensor([answers[row].draws[step] for row in part], device=hidden.device)
-            tokens[part] = self.draw(hidden[part], temperatures, draws).cpu()
+            tokens[part] = self.sample(hidden[part], temperatures, draws).cpu()
         return tokens.tolist()
 
     def greedy(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -48,7 +48,7 @@ class Sampler:
         peak, best = torch.stack(peaks).max(0)
         return torch.stack(places).gather(0, best[None])[0].masked_fill(peak.isnan(), -1)
 
-    def draw(self, hidden: torch.Tensor, temperatures: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
+    def sample(self, hidden: torch.Tensor, temperatures: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
         """For each row the token at which the summed probabilities, in the vocabulary's order, pass the row's draw."""
         logits = self.head.logits(hidden, 0, self.head.words)
         if logits.device.type == "mps":  # which has no double precision

@@ -38,18 +38,18 @@ def logprobs(
     pending = sorted((fed for fed in fed_rows if len(fed.targets)), key=lambda fed: -len(fed))
     total, most, scored_rows = len(pending), len(pending), 0
 
-    def take(batch: Sequence[FedRow], scored: Scored) -> None:
+    def store(batch: Sequence[FedRow], scored: Scored) -> None:
         nonlocal scored_rows
         write_scores(batch, scored, results)
         scored_rows += len(batch)
         if progress:
             progress(scored_rows, total)
 
-    queue = OneBehind(take)
+    queue = OneBehind(store)
     while pending:
         size = max(1, min(most, decoder.batch_tokens // len(pending[0])))
         batch = pending[:size]
-        scored = _try(decoder, prefix, batch, stats)
+        scored = _score_or_release(decoder, prefix, batch, stats)
         if scored is None:
             most = max(1, len(batch) // 2)
             continue
@@ -59,7 +59,7 @@ def logprobs(
     return results
 
 
-def _try(decoder: CachedDecoder, prefix: Ids, batch: Sequence[FedRow], stats: Stats) -> Arriving | None:
+def _score_or_release(decoder: CachedDecoder, prefix: Ids, batch: Sequence[FedRow], stats: Stats) -> Arriving | None:
     """The batch's scores on their way, or none where memory ran out and a smaller batch may do."""
 
     def score() -> Arriving:

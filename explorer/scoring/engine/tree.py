@@ -26,9 +26,9 @@ import numpy as np
 from explorer.records import PackedRow
 
 ROW_TOKENS = 128
-EARLY = 16  # tokens
-TOKEN = 4  # bytes of a token's number
-LONG = 2048  # tokens; beyond, a row's mask costs more than a repeated prefix
+COMPARED_SINGLY = 16  # tokens
+TOKEN_BYTES = 4  # bytes of a token's number
+MAX_GROWTH = 2048  # tokens; beyond, a row's mask costs more than a repeated prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ def pack(sequences: Sequence[Sequence[int]], starts: Sequence[int], row_tokens: 
     """
     keys = [_sortable(sequence) for sequence in sequences]
     order = sorted(range(len(keys)), key=keys.__getitem__)
-    shared = [0, *(_shared(keys[first], keys[second]) for first, second in pairwise(order))]
+    shared = [0, *(_shared_tokens(keys[first], keys[second]) for first, second in pairwise(order))]
 
     rows: list[PackedRow] = []
     places: list[Place | None] = [None] * len(sequences)
-    for first, after in _stretches([len(sequences[i]) for i in order], shared, row_tokens):
+    for first, after in _divide_into_rows([len(sequences[i]) for i in order], shared, row_tokens):
         row = _Row()
         for k in range(first, after):
             row.add(order[k], sequences[order[k]], shared[k] if k > first else 0, starts[order[k]])
@@ -76,18 +76,18 @@ def _sortable(sequence: Sequence[int]) -> bytes:
     return tokens.tobytes()
 
 
-def _shared(left: bytes, right: bytes) -> int:
+def _shared_tokens(left: bytes, right: bytes) -> int:
     """How many first tokens two neighbors have in common, by what they are sorted by."""
     # Most part within a few tokens, where looking at them one by one is faster than making arrays.
-    for place in range(0, min(len(left), len(right), TOKEN * EARLY), TOKEN):
-        if left[place : place + TOKEN] != right[place : place + TOKEN]:
-            return place // TOKEN
-    if min(len(left), len(right)) <= TOKEN * EARLY:
-        return min(len(left), len(right)) // TOKEN
+    for place in range(0, min(len(left), len(right), TOKEN_BYTES * COMPARED_SINGLY), TOKEN_BYTES):
+        if left[place : place + TOKEN_BYTES] != right[place : place + TOKEN_BYTES]:
+            return place // TOKEN_BYTES
+    if min(len(left), len(right)) <= TOKEN_BYTES * COMPARED_SINGLY:
+        return min(len(left), len(right)) // TOKEN_BYTES
     return common_prefix(np.frombuffer(left, dtype=np.uint32), np.frombuffer(right, dtype=np.uint32))
 
 
-def _stretches(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -> Iterator[tuple[int, int]]:
+def _divide_into_rows(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -> Iterator[tuple[int, int]]:
     """(first, after) of each row's sequences in sorted order; `shared[k]` is what sequence k has in common with k-1."""
     # First as far as the row may grow, then back to the cheapest border in its second half: where the next sequence
     # shares least with this row, the least is computed again in the next row.
@@ -97,7 +97,7 @@ def _stretches(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -
         after = first + 1
         while after < len(lengths):
             grown = sizes[-1] + lengths[after] - shared[after]
-            if grown > max(row_tokens, 3 * shared[after] + min(5 * shared[after], LONG)):
+            if grown > max(row_tokens, 3 * shared[after] + min(5 * shared[after], MAX_GROWTH)):
                 break
             sizes.append(grown)
             after += 1
@@ -173,19 +173,19 @@ def ends(parents: np.ndarray) -> np.ndarray:
     size = len(parents)
     after_last = np.full(size, size, dtype=np.int64)
     # Only where a token does not follow its parent does anything end: all that is deeper than that parent.
-    open_from: list[tuple[int, int]] = []  # stretches of tokens on the path so far
+    open_stretches: list[tuple[int, int]] = []  # stretches of tokens on the path so far
     first = 0
     for branch in np.flatnonzero(parents != np.arange(-1, size - 1)):
         if branch == 0:
             continue
-        open_from.append((first, int(branch)))
+        open_stretches.append((first, int(branch)))
         parent = int(parents[branch])
-        while open_from and open_from[-1][1] > parent + 1:
-            start, stop = open_from.pop()
+        while open_stretches and open_stretches[-1][1] > parent + 1:
+            start, stop = open_stretches.pop()
             cut = max(start, parent + 1)
             after_last[cut:stop] = branch
             if start < cut:
-                open_from.append((start, cut))
+                open_stretches.append((start, cut))
         first = int(branch)
     return after_last
 

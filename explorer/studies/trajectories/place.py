@@ -86,7 +86,7 @@ def place_here(model: str, weights: str, settings: Settings) -> Place:
         return place_of(model)
     try:
         # A model of the same name may have been trained anew since: then the record is of other weights.
-        if not folder.is_dir() or weights not in hf_source.digests(folder, settings):
+        if not folder.is_dir() or weights not in hf_source.local_hashes(folder, settings):
             return place_of(model)
     except (ModelError, OSError):
         return place_of(model)

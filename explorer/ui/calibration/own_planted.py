@@ -37,7 +37,7 @@ def pick_model(wished: str) -> str:
 def trained_here(settings: Settings) -> list[str]:
     """The models that were trained on this machine on a corpus with texts of one's own."""
     folder_names = (path.parent.name for path in settings.models.glob("glassbox-*/glassbox.json"))
-    return sorted(name for name in folder_names if catalog.OWN_GLASSBOX.fullmatch(name))
+    return sorted(name for name in folder_names if catalog.PLANTED_GLASSBOX.fullmatch(name))
 
 
 def draw_own(model: str) -> None:

@@ -191,7 +191,7 @@ def _hub(name: str) -> Tested:
     base = name.partition("@")[0]
     if hf_source.is_cached(base) and resources.settings().offline:
         return Tested(HUB, name, [("Files", "on this machine"), ("Hub", "not asked: the network is off")])
-    offer = hf_source.look_up(name, resources.settings())
+    offer = hf_source.ask_hub(name, resources.settings())
     return Tested(HUB, name, _offered(base, offer), _against(name, offer))
 
 
