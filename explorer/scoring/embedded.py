@@ -193,7 +193,7 @@ def _convert(model: KnownModel, gguf: Path, out: Path, report: Steps) -> None:
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": path, "TRANSFORMERS_VERBOSITY": "error"}
     child = subprocess.Popen(
-        [sys.executable, "-m", "explorer.scoring.gguf_conversion", model.id, str(gguf), str(out)],
+        [sys.executable, "-m", "explorer.scoring.hf_gguf_conversion", model.id, str(gguf), str(out)],
         stdout=subprocess.PIPE,
         stderr=(log := out.parent / "log.txt").open("w"),
         text=True,

@@ -20,8 +20,8 @@ from explorer.scoring import hf_source
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.engine.families import CausalModel, Shape, place_of, read_shape
 from explorer.scoring.engine.rows import RowRunner
+from explorer.scoring.hf_model_record import model_record
 from explorer.scoring.hf_source import Source
-from explorer.scoring.model_record import model_record
 from explorer.scoring.weight_files import weight_files
 from explorer.settings import Settings
 

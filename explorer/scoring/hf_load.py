@@ -15,9 +15,9 @@ from explorer.errors import ModelError
 from explorer.scoring import hf_kind, hf_source, hf_tokenizer
 from explorer.scoring.encode import TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
+from explorer.scoring.hf_model_record import model_record
 from explorer.scoring.hf_source import Source
 from explorer.scoring.hf_tokenizer import first_line, read_tokenizer
-from explorer.scoring.model_record import model_record
 
 
 @dataclass(frozen=True, slots=True)

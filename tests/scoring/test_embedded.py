@@ -14,7 +14,7 @@ import pytest
 from explorer import settings as settings_module
 from explorer import sharing
 from explorer.errors import ModelError
-from explorer.scoring import catalog, embedded, gguf_conversion
+from explorer.scoring import catalog, embedded, hf_gguf_conversion
 from explorer.scoring.catalog import Canary
 from explorer.scoring.engine import memory
 
@@ -91,12 +91,12 @@ def test_a_model_whose_numbers_are_off_may_not_be_used(tiny_gpt2):
     weights = AutoModelForCausalLM.from_pretrained(tiny_gpt2).eval()
     tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
     model, source = catalog.embedded("gemma-3-270m")
-    (right,) = gguf_conversion.canaries(weights, tokenizer, model, ["The old woman sleeps."])
+    (right,) = hf_gguf_conversion.canaries(weights, tokenizer, model, ["The old woman sleeps."])
     assert right.logprob < 0
 
     def check(canary):
         known = dataclasses.replace(model, embedded=dataclasses.replace(source, canaries=(canary,)))
-        return gguf_conversion.check(weights, tokenizer, known)
+        return hf_gguf_conversion.check(weights, tokenizer, known)
 
     assert check(right) == ""
     assert check(dataclasses.replace(right, logprob=right.logprob + 0.009)) == ""
@@ -126,7 +126,7 @@ def test_a_file_is_read_once_for_tokenizer_settings_and_weights_and_reads_as_ggu
     writer.close()
     theirs = gguf.GGUFReader(path)
     monkeypatch.setattr(gguf, "GGUFReader", gguf.GGUFReader)
-    gguf_conversion.cache_gguf_reader()
+    hf_gguf_conversion.cache_gguf_reader()
     ours = gguf.GGUFReader(path)
     assert gguf.GGUFReader(path) is ours
     assert {name: field.contents() for name, field in ours.fields.items()} == {

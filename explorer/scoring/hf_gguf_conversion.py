@@ -1,6 +1,6 @@
 """Converts one GGUF file to float32 safetensors and checks the result; run as a process of its own by embedded.py.
 
-    python -m explorer.scoring.gguf_conversion ID GGUF OUT
+    python -m explorer.scoring.hf_gguf_conversion ID GGUF OUT
 
 Lines on standard output: "step", a share and a text, or "refused" and a sentence.
 """
