@@ -13,7 +13,6 @@ node of a cluster does, so that what is there after a kill is whole parts and no
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.pipeline import Meter, short_turns
 from explorer.scoring.child_process import Child, Message
-from explorer.scoring.engine.memory import free_ram
+from explorer.scoring.engine.memory import free_ram, usable_processors
 from explorer.scoring.model_process import ModelProcess, rebuild_error
 
 if TYPE_CHECKING:
@@ -55,10 +54,9 @@ class PartJob:
 
 def count_for(instances: int) -> int:
     """How many processes make the parts of a run of so many instances; 0: this one does it alone."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = min(
-        MOST, (cores - EACH_TAKES) // EACH_TAKES, (MOST * ROOM if (free := free_ram()) is None else free) // ROOM
-    )
+    by_processors = (usable_processors() - EACH_TAKES) // EACH_TAKES
+    by_memory = (MOST * ROOM if (free := free_ram()) is None else free) // ROOM
+    count = min(MOST, by_processors, by_memory)
     return count if count > 1 and instances >= FEW else 0
 
 

@@ -21,6 +21,7 @@ from explorer.runs.request import make_spec
 from explorer.scoring import child_process as child_module
 from explorer.scoring import model_process
 from explorer.scoring.child_process import Child
+from explorer.scoring.engine import memory
 from tests.forked import FORKED
 
 SETTINGS = {
@@ -157,13 +158,19 @@ def test_ranges_are_handed_out_once_each_smaller_towards_the_end():
 
 
 @pytest.mark.parametrize(
-    ("cores", "gigabytes", "instances", "count"),
+    ("cores", "quota", "gigabytes", "instances", "count"),
     [
-        (2, 64, 9999, 0), (4, 64, 9999, 0), (8, 64, 9999, 3), (64, 64, 9999, 6), (64, 64, 20, 0), (64, 7, 9999, 3),
-        (64, None, 9999, 6),
+        (2, "", 64, 9999, 0), (4, "", 64, 9999, 0), (8, "", 64, 9999, 3), (64, "", 64, 9999, 6), (64, "", 64, 20, 0),
+        (64, "", 7, 9999, 3), (64, "", None, 9999, 6), (64, "max 100000", 64, 9999, 6),
+        (64, "200000 100000", 64, 9999, 0), (64, "850000 100000", 64, 9999, 3), (8, "6400000 100000", 64, 9999, 3),
     ],
 )  # fmt: skip
-def test_so_many_processes_as_a_machine_and_a_run_are_worth(monkeypatch, cores, gigabytes, instances, count):
+def test_so_many_processes_as_a_machine_and_a_run_are_worth(
+    monkeypatch, tmp_path, cores, quota, gigabytes, instances, count
+):
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    if quota:
+        (tmp_path / "cpu.max").write_text(f"{quota}\n")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
     monkeypatch.setattr(part_processes, "free_ram", lambda: None if gigabytes is None else gigabytes << 30)
     assert part_processes.count_for(instances) == count
