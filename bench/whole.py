@@ -241,7 +241,7 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
     clocked("begin process", Resources, "begin_process")
     clocked("tokenizer", ModelProcess, "wait_for_tokenizer")
     clocked("wait for model", worker.environment, "collect")
-    clocked("prepare", pipeline._Coming, "_prepare")
+    clocked("prepare", pipeline._PreparedParts, "_prepare")
     clocked("give rows", ModelProcess, "begin")
     clocked("work", worker, "_do_here")
     clocked("end process", Resources, "end_process")

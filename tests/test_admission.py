@@ -14,8 +14,8 @@ from explorer.errors import ExplorerError, ModelError
 from explorer.records import Request
 from explorer.resources import Resources
 from explorer.runs import queue, worker
+from explorer.runs.compute_target import ComputeTarget, save_target
 from explorer.runs.folder import RunFolder
-from explorer.runs.place import Where, save
 from explorer.runs.request import make_spec
 
 FILES = [
@@ -158,6 +158,6 @@ def test_a_visitors_run_is_done_on_no_cluster(settings, monkeypatch):
     )
     monkeypatch.setattr(queue, "start_worker", lambda settings, folder: None)
     folder = RunFolder.find(settings.runs, queue.submit(settings, spec, confined=True))
-    save(folder, Where("auto"))
+    save_target(folder, ComputeTarget("auto"))
     assert worker.work(folder, Resources(settings), lambda text: None, wait=False) == "failed"
     assert "this machine alone" in folder.progress().message

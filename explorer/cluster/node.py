@@ -34,11 +34,11 @@ from explorer.studies import study as find_study
 
 T = TypeVar("T")
 
-PATIENCE = 120.0  # seconds for what another machine wrote to be seen here
+SECONDS_TO_SEE = 120.0  # seconds for what another machine wrote to be seen here
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class NodeJob:
     """What a node is told; keys are not among it, they come from the node's own environment."""
 
     spec: str  # as spec.json has it
@@ -51,7 +51,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class WorkerReady:
     """A node's worker with its model loaded."""
 
     host: str
@@ -68,7 +68,7 @@ class MadePart:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class WorkerFault:
     """What this worker could not do, nor could another: one sentence for the user."""
 
     message: str
@@ -76,31 +76,31 @@ class Fault:
 
 # With a GPU a worker has the model in a process of its own and several parts in hand: one is encoded and packed while
 # another is scored and a third is written, as in a run on one machine (runs/pipeline.py).
-IN_HAND = 3  # parts
+PARTS_AT_ONCE = 3  # parts
 
 
 class NodeWorker:
-    """One worker: `prepare` once, then any number of parts, at most `IN_HAND` of them at once."""
+    """One worker: `prepare` once, then any number of parts, at most `PARTS_AT_ONCE` of them at once."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: NodeJob) -> None:
         self.job = job
-        self.work: part.Work
+        self.work: part.RunWork
         self.folder: RunFolder
         self.bucket: Bucket | None = None
 
-    def prepare(self) -> Ready | Fault:
+    def prepare(self) -> WorkerReady | WorkerFault:
         """Data and model loaded, and a place to write found."""
-        return _plainly(self._prepare)
+        return _fault_of_error(self._prepare)
 
-    def make_part(self, first: int, last: int) -> MadePart | Fault:
+    def make_part(self, first: int, last: int) -> MadePart | WorkerFault:
         """The part's tables, written to the run's folder or the bucket."""
-        return _plainly(lambda: self._make_part(first, last))
+        return _fault_of_error(lambda: self._make_part(first, last))
 
-    def summarize(self, total: int) -> list[Row] | Fault:
+    def summarize(self, total: int) -> list[Row] | WorkerFault:
         """The study's findings from the parts of all `total` instances."""
-        return _plainly(lambda: self._summarize(total))
+        return _fault_of_error(lambda: self._summarize(total))
 
-    def _prepare(self) -> Ready:
+    def _prepare(self) -> WorkerReady:
         spec = specs.from_json(self.job.spec)
         self.folder = self._place(specs.run_id(spec))
         resources = Resources(settings_of(self.job))
@@ -112,13 +112,13 @@ class NodeWorker:
         if self.work.resources.has_process:
             set_short_turns()
             settle_memory()
-        return Ready(platform.node(), os.getpid(), facts)
+        return WorkerReady(platform.node(), os.getpid(), facts)
 
     def _place(self, run_id: str) -> RunFolder:
         """The run's folder itself, or one of this worker's own from which files go to the bucket."""
         if self.job.bucket:
             self.bucket = Bucket(self.job.bucket, run_id)
-            own_folder = _local() / str(os.getpid()) / run_id
+            own_folder = _local_folder() / str(os.getpid()) / run_id
             shutil.rmtree(own_folder, ignore_errors=True)
             own_folder.mkdir(parents=True)
             self.bucket.fetch("spec.json", own_folder / "spec.json")
@@ -137,7 +137,7 @@ class NodeWorker:
 
     def _make_part(self, first: int, last: int) -> MadePart:
         started = time.monotonic()
-        tables = part.tables(self.work, first, last, lambda done, total: None)
+        tables = part.build_tables(self.work, first, last, lambda done, total: None)
         hashes = self.folder.write_tables(first, last, tables)
         for table in hashes if self.bucket is not None else ():
             path = self.folder.parts / table / f"{part_name(first, last)}.parquet"
@@ -148,7 +148,7 @@ class NodeWorker:
     def _summarize(self, total: int) -> list[Row]:
         if self.bucket is not None:
             buckets.pull(self.bucket, self.folder)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + SECONDS_TO_SEE
         while missing := self.folder.unfinished(total):
             if time.monotonic() > deadline:
                 raise RunError(f"{platform.node()} does not see the instances from {missing[0][0]} on. Resume the run.")
@@ -160,7 +160,7 @@ class NodeWorker:
                 shutil.rmtree(self.folder.path, ignore_errors=True)
 
 
-def settings_of(job: Job) -> Settings:
+def settings_of(job: NodeJob) -> Settings:
     """The settings on this node: the starting machine's cache and data where they are seen, else the node's own."""
     settings = settings_module.read(
         cache=job.cache if Path(job.cache).is_dir() else None,
@@ -168,19 +168,19 @@ def settings_of(job: Job) -> Settings:
     )
     if platform.node() != job.host:
         # The store of counts must lie on a local disk.
-        settings = dataclasses.replace(settings, own_counts=_local() / "counts")
+        settings = dataclasses.replace(settings, own_counts=_local_folder() / "counts")
     return dataclasses.replace(settings, threads=settings.threads or job.threads)
 
 
-def _plainly(step: Callable[[], T]) -> T | Fault:
+def _fault_of_error(step: Callable[[], T]) -> T | WorkerFault:
     # An exception that crosses Ray loses its kind; a sentence does not.
     try:
         return step()
     except ExplorerError as error:
-        return Fault(f"{' '.join(str(error).split())}")
+        return WorkerFault(f"{' '.join(str(error).split())}")
 
 
-def _local() -> Path:
+def _local_folder() -> Path:
     """A folder on this node's own disk."""
     try:
         user = getpass.getuser()

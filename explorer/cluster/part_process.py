@@ -2,7 +2,7 @@
 
     argv: the number of an open socket
     in:   ("job", PartJob)    once, first
-          ("reading", Reading), ("loaded", Facts), ("stamp", hash, Source)    as soon as each is known
+          ("tokenizer", TokenizerSetup), ("loaded", LoadedModel), ("stamp", hash, Source)    as soon as each is known
           ("range", (first, last) or None)    answers a ("next", size)
           ("rows", number, pickled scores, record), ("failed", number, kind, text)    answer a ("score", ...)
     out:  ("next", size)    how many instances it would like; ("score", number, rows as bytes, options)
@@ -32,10 +32,10 @@ from explorer.scoring.child_process import Message, describe_failure
 from explorer.scoring.model_process import ModelProcess
 from explorer.studies import study as find_study
 
-AHEAD = 2  # parts prepared ahead: more would be kept from a process that has none left to make
+PARTS_AHEAD = 2  # parts prepared ahead: more would be kept from a process that has none left to make
 
 
-class Asking:
+class Coordinator:
     """The other process: what is said to it, and what it answers. It is the link of the model, too."""
 
     def __init__(self, connection: Connection) -> None:
@@ -93,23 +93,23 @@ class Asking:
             self.model.take(message)
 
 
-class RangesHandedOut:
+class AssignedRanges:
     """The parts that the other process hands out; `size` is what this one would like."""
 
-    def __init__(self, asking: Asking, size: int) -> None:
+    def __init__(self, coordinator: Coordinator, size: int) -> None:
         self.size = size
-        self._asking = asking
+        self._coordinator = coordinator
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        while (wanted := self._asking.next_range(self.size)) is not None:
-            yield wanted
+        while (instance_range := self._coordinator.next_range(self.size)) is not None:
+            yield instance_range
 
 
-class TellingMeter:
+class ProgressSender:
     """Says how many instances are done."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
 
     def within(self, size: int) -> Callable[[int, int], None]:
         """Nothing is told of a part before it is done."""
@@ -117,33 +117,35 @@ class TellingMeter:
 
     def add(self, size: int) -> None:
         """That many instances more are done."""
-        self._asking.send(("done", size))
+        self._coordinator.send(("done", size))
 
 
 def main(socket: int) -> None:
     """Makes parts until none is left."""
-    asking = Asking(Connection(socket))
+    coordinator = Coordinator(Connection(socket))
     try:
-        _make_parts(asking)
+        _make_parts(coordinator)
     except Exception as error:
-        asking.send(("failed", *describe_failure(error)))
+        coordinator.send(("failed", *describe_failure(error)))
     else:
-        asking.send(("end",))
+        coordinator.send(("end",))
     threading.Event().wait()  # until the other process ends this one
 
 
-def _make_parts(asking: Asking) -> None:
-    job = asking.job.result()
+def _make_parts(coordinator: Coordinator) -> None:
+    job = coordinator.job.result()
     spec, folder = specs.from_json(job.spec), RunFolder(Path(job.folder))
     resources = Resources(job.settings)
-    asking.model.name, asking.model.source = job.source.name, job.source
-    resources.use_process(asking.model, spec.model, spec.dtype)
+    coordinator.model.name, coordinator.model.source = job.source.name, job.source
+    resources.use_process(coordinator.model, spec.model, spec.dtype)
     work = part.prepare(spec, resources)
     stages = find_study(spec.study).stages
     assert stages is not None, "only studies whose parts may overlap are made by several processes"
     settle_memory()
-    ranges = RangesHandedOut(asking, work.recipe.first_part)
-    pipeline.make_parts(folder, work, stages, TellingMeter(asking), asking.stamp.result, ranges, AHEAD)
+    ranges = AssignedRanges(coordinator, work.recipe.first_part)
+    pipeline.make_parts(
+        folder, work, stages, ProgressSender(coordinator), coordinator.stamp.result, ranges, PARTS_AHEAD
+    )
 
 
 if __name__ == "__main__":

@@ -22,16 +22,16 @@ import ray
 import ray.exceptions
 
 from explorer import stopping
-from explorer.cluster.node import IN_HAND, Fault, Job, MadePart, NodeWorker, Ready
+from explorer.cluster.node import PARTS_AT_ONCE, MadePart, NodeJob, NodeWorker, WorkerFault, WorkerReady
 from explorer.errors import RunError
 from explorer.rows.builders import Row
 from explorer.runs import bucket as buckets
 from explorer.runs import part
 from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
+from explorer.runs.compute_target import AUTO, ComputeTarget
 from explorer.runs.folder import RunFolder
 from explorer.runs.parquet import is_whole
-from explorer.runs.place import AUTO, Where
 from explorer.scoring import hf_source, http
 from explorer.settings import ROOT
 
@@ -42,17 +42,17 @@ Say = Callable[[str], None]
 
 OBJECT_STORE = 100 << 20  # bytes; only small answers go through it
 POLL = 0.4  # seconds between two looks at the cancel mark
-TRIES = 3  # workers that a part may end before the run fails
+MAX_LOST_WORKERS = 3  # workers that a part may end before the run fails
 CPUS = 4  # of a worker without a GPU
 MOST_CPUS = 8  # of a worker with one
-PATIENCE = 60.0  # seconds for a file that a node wrote to be seen here
+SECONDS_TO_SEE = 60.0  # seconds for a file that a node wrote to be seen here
 
 PREPARE = "prepare"
 SUMMARIZE = "summarize"
 Task = str | tuple[int, int]  # one of the two words above, or the first and last instance of a part
 
 
-def make_parts(folder: RunFolder, work: part.Work, where: Where, meter: Meter, say: Say) -> None:
+def make_parts(folder: RunFolder, work: part.RunWork, where: ComputeTarget, meter: Meter, say: Say) -> None:
     """What is left of a run and its findings, done on the cluster."""
     bucket = Bucket(where.to, folder.run_id) if where.to else None
     if bucket is not None:
@@ -63,11 +63,11 @@ def make_parts(folder: RunFolder, work: part.Work, where: Where, meter: Meter, s
         buckets.push(bucket, folder)
         meter.done = sum(last - first + 1 for first, last in folder.finished())
     with _connected(where):
-        shape = _shape(where)
+        shape = _capacity_of(where)
         if shape.gpus and work.recipe.only_scores and not http.is_endpoint(work.spec.model):
-            shape = replace(shape, in_hand=IN_HAND)
+            shape = replace(shape, in_hand=PARTS_AT_ONCE)
         settings = work.resources.settings
-        job = Job(
+        job = NodeJob(
             spec=specs.to_json(work.spec),
             folder=str(folder.path),
             cache=str(settings.cache),
@@ -76,17 +76,17 @@ def make_parts(folder: RunFolder, work: part.Work, where: Where, meter: Meter, s
             bucket=where.to,
             threads=0 if shape.gpus else shape.cpus,
         )
-        crew = _Crew(folder, bucket, job, shape, work, meter, say)
+        workers = _Workers(folder, bucket, job, shape, work, meter, say)
         try:
-            crew.do_parts()
+            workers.make_all_parts()
             meter.look("concluding")
-            findings = crew.summarize()
+            findings = workers.summarize()
         except (ray.exceptions.RayError, ConnectionError) as error:
             raise RunError(
                 f"The cluster broke off ({_first_line(error)}). Resume goes on with what is left."
             ) from error
         finally:
-            crew.dismiss()
+            workers.dismiss()
     folder.write_findings(findings)
     if bucket is not None:
         for path in (*sorted((folder.path / "environments").glob("*.json")), folder.path / "environment.json"):
@@ -95,7 +95,7 @@ def make_parts(folder: RunFolder, work: part.Work, where: Where, meter: Meter, s
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _Capacity:
     """How many workers there is room for, and what each is given."""
 
     workers: int
@@ -105,7 +105,7 @@ class _Shape:
 
 
 @dataclass(slots=True, eq=False)
-class _Member:
+class _RayWorker:
     """A worker of the crew."""
 
     number: int
@@ -116,73 +116,82 @@ class _Member:
     is_lost: bool = False
 
 
-class _Crew:
+class _Workers:
     """The workers of one run. Each gets its next part once one of those in its hand is stored: nothing piles up."""
 
     def __init__(
-        self, folder: RunFolder, bucket: Bucket | None, job: Job, shape: _Shape, work: part.Work, meter: Meter, say: Say
+        self,
+        folder: RunFolder,
+        bucket: Bucket | None,
+        job: NodeJob,
+        shape: _Capacity,
+        work: part.RunWork,
+        meter: Meter,
+        say: Say,
     ) -> None:
         self.folder, self.bucket, self.job, self.shape, self.meter, self.say = folder, bucket, job, shape, meter, say
-        self.todo = deque(folder.unfinished(len(work.instances)))
+        self.ranges_left = deque(folder.unfinished(len(work.instances)))
         self.size = work.recipe.first_part
         worker = ray.remote(num_cpus=shape.cpus, num_gpus=shape.gpus, max_restarts=0)(NodeWorker)
         self.make: Any = worker.options(max_concurrency=shape.in_hand)  # type: ignore[attr-defined]
-        self.free: list[_Member] = []  # once for each part that a worker could take in hand
-        self.busy: dict[Any, tuple[_Member, Task]] = {}  # by the answer that is awaited
-        self.hired = 0
+        self.idle: list[_RayWorker] = []  # once for each part that a worker could take in hand
+        self.busy: dict[Any, tuple[_RayWorker, Task]] = {}  # by the answer that is awaited
+        self.started = 0
         # One worker goes ahead, so that the others find what it downloads and counts, where there may be such.
-        self.ahead = not (work.recipe.only_scores and hf_source.find_unhashed_folder(work.spec.model))
+        self.is_first_alone = not (work.recipe.only_scores and hf_source.find_unhashed_folder(work.spec.model))
         self.failures: Counter[str | int] = Counter()
 
-    def do_parts(self) -> None:
+    def make_all_parts(self) -> None:
         """Every part that is left, made and stored."""
-        while self.todo or any(isinstance(task, tuple) for _, task in self.busy.values()):
-            self._hire()
-            while self.todo and self.free:
-                member = self.free.pop(0)
+        while self.ranges_left or any(isinstance(task, tuple) for _, task in self.busy.values()):
+            self._start_workers()
+            while self.ranges_left and self.idle:
+                member = self.idle.pop(0)
                 self._assign(member, self._next_part(member))
             self._await_answers()
 
     def summarize(self) -> list[Row]:
         """The findings, from one worker."""
         while True:
-            if not self.free:
-                self._hire()
+            if not self.idle:
+                self._start_workers()
             elif not any(task == SUMMARIZE for _, task in self.busy.values()):
-                self._assign(self.free.pop(0), SUMMARIZE)
+                self._assign(self.idle.pop(0), SUMMARIZE)
             findings = self._await_answers("concluding")
             if findings is not None:
                 return findings
 
     def dismiss(self) -> None:
         """Ends all workers."""
-        for member in (*self.free, *(member for member, _ in self.busy.values())):
-            _end(member)
-        self.free.clear()
+        for member in (*self.idle, *(member for member, _ in self.busy.values())):
+            _kill_worker(member)
+        self.idle.clear()
         self.busy.clear()
 
-    def _hire(self) -> None:
-        left = sum(last - first + 1 for first, last in self.todo)
+    def _start_workers(self) -> None:
+        instances_left = sum(last - first + 1 for first, last in self.ranges_left)
         at_work = sum(isinstance(task, tuple) for _, task in self.busy.values())
-        wanted = 1 if self.ahead else min(self.shape.workers, at_work + math.ceil(left / self.size))
-        at_hand = {member.number for member in (*self.free, *(member for member, _ in self.busy.values()))}
-        for _ in range(max(1, wanted) - len(at_hand)):
-            self.hired += 1
-            member = _Member(self.hired, self.make.remote(self.job), self.size)
+        workers_wanted = (
+            1 if self.is_first_alone else min(self.shape.workers, at_work + math.ceil(instances_left / self.size))
+        )
+        present = {member.number for member in (*self.idle, *(member for member, _ in self.busy.values()))}
+        for _ in range(max(1, workers_wanted) - len(present)):
+            self.started += 1
+            member = _RayWorker(self.started, self.make.remote(self.job), self.size)
             self._assign(member, PREPARE)
 
-    def _next_part(self, member: _Member) -> tuple[int, int]:
-        first, last = self.todo.popleft()
-        left = last - first + 1 + sum(end - start + 1 for start, end in self.todo)
+    def _next_part(self, member: _RayWorker) -> tuple[int, int]:
+        first, last = self.ranges_left.popleft()
+        instances_left = last - first + 1 + sum(end - start + 1 for start, end in self.ranges_left)
         # Towards the end the parts get smaller, so that no worker is left alone with a long one.
-        share = max(math.ceil(left / (2 * self.shape.workers * self.shape.in_hand)), member.size // 8)
-        size = member.size if self.ahead else min(member.size, share)
+        share = max(math.ceil(instances_left / (2 * self.shape.workers * self.shape.in_hand)), member.size // 8)
+        size = member.size if self.is_first_alone else min(member.size, share)
         end = min(last, first + size - 1)
         if end < last:
-            self.todo.appendleft((end + 1, last))
+            self.ranges_left.appendleft((end + 1, last))
         return first, end
 
-    def _assign(self, member: _Member, task: Task) -> None:
+    def _assign(self, member: _RayWorker, task: Task) -> None:
         if isinstance(task, tuple):
             answer = member.actor.make_part.remote(*task)
         else:
@@ -200,40 +209,40 @@ class _Crew:
         for answer in ready:
             member, task = self.busy.pop(answer)
             try:
-                given = ray.get(answer)
+                result = ray.get(answer)
             except ray.exceptions.RayError as error:
-                self._lose(member, task, error)
+                self._on_lost(member, task, error)
                 continue
-            self.free.append(member)
-            if isinstance(given, Fault):
-                raise RunError(given.message)
-            if isinstance(given, Ready):
-                self.free.extend([member] * (self.shape.in_hand - 1))
-                self._welcome(member, given)
-            elif isinstance(given, MadePart) and isinstance(task, tuple):
-                self._store(member, task, given)
+            self.idle.append(member)
+            if isinstance(result, WorkerFault):
+                raise RunError(result.message)
+            if isinstance(result, WorkerReady):
+                self.idle.extend([member] * (self.shape.in_hand - 1))
+                self._on_ready(member, result)
+            elif isinstance(result, MadePart) and isinstance(task, tuple):
+                self._store(member, task, result)
             else:
-                findings = given
+                findings = result
             self.failures.pop(task[0] if isinstance(task, tuple) else task, None)
         self.meter.look(message or self._doing())
         return findings
 
     def _doing(self) -> str:
-        if self.free or any(isinstance(task, tuple) for _, task in self.busy.values()):
+        if self.idle or any(isinstance(task, tuple) for _, task in self.busy.values()):
             return ""
         return "preparing the workers"
 
-    def _welcome(self, member: _Member, ready: Ready) -> None:
+    def _on_ready(self, member: _RayWorker, ready: WorkerReady) -> None:
         member.name = f"worker {member.number} on {ready.host}"
         member.stamp = self.folder.keep_environment(ready.environment)
         device = ready.environment["model"].get("device", "")
         self.say(f"{member.name} is ready (process {ready.pid}{f', {device}' if device else ''})")
         self.meter.restart()
 
-    def _store(self, member: _Member, task: tuple[int, int], made: MadePart) -> None:
+    def _store(self, member: _RayWorker, task: tuple[int, int], made: MadePart) -> None:
         first, last = task
         if self.bucket is None:
-            self._see(task, made)
+            self._wait_for_files(task, made)
             self.folder.mark_done(first, last, made.hashes, member.stamp)
         else:
             buckets.download_part(self.bucket, self.folder, first, last, made.hashes, member.stamp)
@@ -241,27 +250,27 @@ class _Crew:
         amount = last - first + 1
         self.size = member.size = part.next_size(max(member.size, amount), amount, made.seconds)
         self.meter.add(amount)
-        if self.ahead:
-            self.ahead = False
+        if self.is_first_alone:
+            self.is_first_alone = False
             self.meter.restart()
 
-    def _see(self, task: tuple[int, int], made: MadePart) -> None:
+    def _wait_for_files(self, task: tuple[int, int], made: MadePart) -> None:
         """Waits until the files of a part are seen here as the node wrote them; a network disk may take a while."""
         name = f"{task[0]:09d}-{task[1]:09d}.parquet"
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + SECONDS_TO_SEE
         for table, sha256 in made.hashes.items():
             while not is_whole(self.folder.parts / table / name, sha256):
                 if time.monotonic() > deadline:
                     raise RunError(
                         f"A node wrote {self.folder.parts / table / name}, which is not seen here after "
-                        f"{PATIENCE:.0f} seconds. Check the shared disk, or use --to s3://bucket/prefix."
+                        f"{SECONDS_TO_SEE:.0f} seconds. Check the shared disk, or use --to s3://bucket/prefix."
                     )
                 stopping.pause(0.2)
 
-    def _lose(self, member: _Member, task: Task, error: Exception) -> None:
+    def _on_lost(self, member: _RayWorker, task: Task, error: Exception) -> None:
         """Puts back what a lost worker had in hand; RunError once the same work has ended several workers."""
-        _end(member)
-        self.free = [each for each in self.free if each is not member]
+        _kill_worker(member)
+        self.idle = [each for each in self.idle if each is not member]
         why = _first_line(error)
         if "No module named 'explorer'" in str(error):
             raise RunError(
@@ -272,10 +281,10 @@ class _Crew:
         what = f"the instances {task[0]} to {task[1]} are" if isinstance(task, tuple) else f"its work ({task}) is"
         key = task[0] if isinstance(task, tuple) else task
         self.failures[key] += 1
-        if self.failures[key] >= TRIES:
+        if self.failures[key] >= MAX_LOST_WORKERS:
             raise RunError(
-                f"{TRIES} workers ended one after another at the same work ({name}: {why}). The log says more; where "
-                "memory ran out, take a smaller dtype or fewer workers a node, then resume the run."
+                f"{MAX_LOST_WORKERS} workers ended one after another at the same work ({name}: {why}). The log says "
+                "more; where memory ran out, take a smaller dtype or fewer workers a node, then resume the run."
             )
         if not member.is_lost:  # of further parts that it had in hand nothing is said
             self.say(f"{name} was lost ({why}); {what} done again")
@@ -284,16 +293,16 @@ class _Crew:
             first, last = task
             half = (first + last) // 2
             # In halves: should the part itself have been too much for its worker, they are less so.
-            self.todo.extendleft([(half + 1, last), (first, half)] if half < last else [(first, last)])
+            self.ranges_left.extendleft([(half + 1, last), (first, half)] if half < last else [(first, last)])
 
 
-def _end(member: _Member) -> None:
+def _kill_worker(member: _RayWorker) -> None:
     with contextlib.suppress(ray.exceptions.RayError, ValueError, ConnectionError):
         ray.kill(member.actor)
 
 
 @contextlib.contextmanager
-def _connected(where: Where) -> Iterator[None]:
+def _connected(where: ComputeTarget) -> Iterator[None]:
     """This process as a driver of the cluster; a cluster that was started for it ends with it."""
     if ray.is_initialized():
         yield
@@ -330,20 +339,20 @@ def _connect(address: str) -> None:
         ray.init(address="local", object_store_memory=OBJECT_STORE, include_dashboard=False, **quiet)
 
 
-def _shape(where: Where) -> _Shape:
+def _capacity_of(where: ComputeTarget) -> _Capacity:
     """A worker a GPU; where there is none, a worker for every few processors of a node."""
     alive = [each["Resources"] for each in ray.nodes() if each["Alive"]]
     with_gpu = [each for each in alive if each.get("GPU", 0) >= 1]
     if with_gpu:
         room = sum(int(each["GPU"]) for each in with_gpu)
         cpus = min(int(each.get("CPU", 1) // each["GPU"]) for each in with_gpu)
-        return _Shape(where.workers or room, 1, max(1, min(MOST_CPUS, cpus)))
+        return _Capacity(where.workers or room, 1, max(1, min(MOST_CPUS, cpus)))
     largest = max((int(each.get("CPU", 0)) for each in alive), default=0)
     cpus = where.cpus or max(1, min(CPUS, largest))
     room = sum(int(each.get("CPU", 0)) // cpus for each in alive)
     if not room:
         raise RunError(f"No node of the cluster has {cpus} processors; the largest has {largest}. Give --cpus less.")
-    return _Shape(where.workers or room, 0, cpus)
+    return _Capacity(where.workers or room, 0, cpus)
 
 
 def _first_line(error: BaseException) -> str:

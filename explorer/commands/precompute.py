@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.commands import common
 from explorer.errors import ExplorerError, UsageError
 from explorer.results.precomputed_plan import Planned, planned_runs
-from explorer.runs.part import LARGEST
+from explorer.runs.part import MAX_INSTANCES
 from explorer.settings import PRECOMPUTED, ROOT, Settings
 from explorer.studies import STUDIES
 from explorer.studies import study as find_study
@@ -131,7 +131,7 @@ def compute_runs(args: argparse.Namespace, settings: Settings) -> int:
     if args.processes > 1:
         return _run_processes(args, settings, until)
     from explorer.resources import Resources
-    from explorer.runs import share as shares
+    from explorer.runs import shards as shares
     from explorer.runs.folder import RunFolder
 
     own_slice, slices = _parse_share(args.share)
@@ -142,7 +142,7 @@ def compute_runs(args: argparse.Namespace, settings: Settings) -> int:
             continue
         started = time.monotonic()
         part, parts = own_slice, slices
-        if find_study(planned.study).first_part >= LARGEST:
+        if find_study(planned.study).first_part >= MAX_INSTANCES:
             # A run in one part cannot be sliced: the processes take such runs in turn.
             part, parts = 0, 1
             uncut += 1
@@ -219,7 +219,7 @@ def _visible_gpus() -> list[str]:
 
 def merge_runs(args: argparse.Namespace, settings: Settings) -> int:
     """Adds the parts that were made elsewhere."""
-    from explorer.runs import share as shares
+    from explorer.runs import shards as shares
 
     merged = [run_id for folder in args.folders for run_id in shares.merge(Path(folder), settings.runs)]
     if args.json:

@@ -17,7 +17,7 @@ from explorer.studies import study as find_study
 if TYPE_CHECKING:
     from explorer.records import RunSpec
     from explorer.resources import Resources
-    from explorer.runs.place import Where
+    from explorer.runs.compute_target import ComputeTarget
 
 
 def add(subparsers: Any) -> None:
@@ -73,7 +73,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
     from explorer.runs import name_lists, queue, slices
-    from explorer.runs.place import HERE
+    from explorer.runs.compute_target import THIS_MACHINE
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
     if args.seeds < 1:
@@ -91,7 +91,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     if args.sweep or args.keep == "none" or len(models) * len(names) * args.seeds > 1:
         seeds = range(args.seed, args.seed + args.seeds)
         return sweeps.run_sweep(args, settings, models, names, seeds, request)
-    place = where.place_from(args) or HERE
+    place = where.place_from(args) or THIS_MACHINE
     resources = Resources(settings, work_here.preparation_lines())
     if find_study(args.study).only_scores and not (args.dry_run or args.detach or place.cluster):
         # Its imports take longer than all that comes before the first score.
@@ -109,15 +109,15 @@ def _run_one(
     args: argparse.Namespace,
     settings: Settings,
     resources: Resources,
-    place: Where,
+    place: ComputeTarget,
     model: str,
     benchmark: str,
     request: Mapping[str, Any],
 ) -> int:
     from explorer.commands import work_here
     from explorer.runs import cost, queue
+    from explorer.runs.compute_target import save_target
     from explorer.runs.folder import RunFolder
-    from explorer.runs.place import save
     from explorer.runs.request import asked_in_english, make_spec, taken_for_english
     from explorer.runs.worker import work
     from explorer.studies.selection import splits_of
@@ -141,7 +141,7 @@ def _run_one(
         if status != "complete":
             if not folder.is_being_worked():
                 folder.clear_cancel()
-                save(folder, place)
+                save_target(folder, place)
             status = work(
                 folder, resources, common.report, common.ProgressLine(args.study), on_cluster=work_here.on_cluster
             )

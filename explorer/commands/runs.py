@@ -52,7 +52,7 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import spec_mending
     from explorer.results.packed_run import find_own
     from explorer.runs import imported, queue, sweep
-    from explorer.runs.place import save
+    from explorer.runs.compute_target import save_target
 
     if planned := sweep.find(settings, args.run_id):
         return sweeps.resume_sweep(planned, args, settings)
@@ -67,7 +67,7 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     if not folder.is_being_worked():
         folder.clear_cancel()
         if place is not None:
-            save(folder, place)
+            save_target(folder, place)
     code = work_on_run(args, settings)
     _print_status(args, folder.run_id, folder.progress().status)
     return code

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from explorer.runs.place import Where
+    from explorer.runs.compute_target import ComputeTarget
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -22,11 +22,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cpus", type=int, default=0, metavar="N", help="processors of a worker without a GPU (4)")
 
 
-def place_from(args: argparse.Namespace) -> Where | None:
+def place_from(args: argparse.Namespace) -> ComputeTarget | None:
     """The place that the flags name, checked; none where no flag was given."""
-    from explorer.runs.place import Where, checked_place
+    from explorer.runs.compute_target import ComputeTarget, checked_target
 
     if args.cluster is None and not (args.to or args.workers or args.cpus):
         return None
     cluster = args.cluster if args.cluster not in (None, "here") else ""
-    return checked_place(Where(cluster, args.to, args.workers, args.cpus))
+    return checked_target(ComputeTarget(cluster, args.to, args.workers, args.cpus))

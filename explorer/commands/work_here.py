@@ -8,7 +8,7 @@ from explorer.commands import common
 
 
 def on_cluster(*work: Any) -> None:
-    from explorer.runs.place import set_up_ray
+    from explorer.runs.compute_target import set_up_ray
 
     set_up_ray()
     from explorer.cluster import ray_parts

@@ -13,7 +13,7 @@ left_out.txt says what the precomputed file lacks. It is for readers, and is no 
 SHA256SUMS has the hash of every other file, as `sha256sum -c` reads it.
 
 An archive comes from anywhere, so it is unpacked with care: only these names, no links, no more than its limits, each
-file as its hash says, and nothing in them but what a run's files may say (runs/outside.py).
+file as its hash says, and nothing in them but what a run's files may say (runs/validation.py).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from explorer.records import RunSpec
 from explorer.results.archive_contents import PROGRESS, files_of_folder, files_of_packed
 from explorer.results.packed_run import SOURCE, PackedRun, Run
 from explorer.rows.schema import TABLES
-from explorer.runs import belonging, files, outside, parquet
+from explorer.runs import files, parquet, row_checks, validation
 from explorer.runs import folder as folders
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
@@ -250,17 +250,17 @@ def _check_sums(unpacked: RunFolder, archive_name: str) -> None:
 
 def _check_files(unpacked: RunFolder, archive_name: str) -> None:
     """Every file of JSON says what such a file may say."""
-    checks = {"progress.json": outside.check_progress, "environment.json": outside.check_plain}
+    checks = {"progress.json": validation.check_progress, "environment.json": validation.check_plain}
     paths = [unpacked.path / name for name in checks] + sorted(unpacked.path.glob("environments/*.json"))
     for path in paths:
         name = path.relative_to(unpacked.path).as_posix()
         if path.exists():
-            _check_json(path.read_bytes(), checks.get(name, outside.check_plain), f"{name} in {archive_name}")
+            _check_json(path.read_bytes(), checks.get(name, validation.check_plain), f"{name} in {archive_name}")
     for name in ("reviews.jsonl", "left_out.jsonl"):
         if (unpacked.path / name).exists():
             for number, line in enumerate((unpacked.path / name).read_bytes().splitlines(), 1):
                 if line.strip():
-                    _check_json(line, outside.check_plain, f"{name} line {number} in {archive_name}")
+                    _check_json(line, validation.check_plain, f"{name} line {number} in {archive_name}")
 
 
 def _check_json(data: bytes, check: Callable[[Any], None], where: str) -> None:
@@ -287,15 +287,15 @@ def _check_parts(unpacked: RunFolder, archive_name: str) -> None:
             marked_paths |= set(paths.values())
             if done.stem == "findings":
                 for table, path in paths.items():
-                    outside.check_table(path, table)
+                    validation.check_table(path, table)
                 continue
-            part_ids = belonging.check_part(unpacked.parts, done.stem, mark.tables, study)
+            part_ids = row_checks.check_part(unpacked.parts, done.stem, mark.tables, study)
             if part_ids & instance_ids:
                 raise RunError(f"The part {done.stem} has instances that another part has, too. Do not use it.")
             instance_ids |= part_ids
         findings = unpacked.parts / "findings" / "all.parquet"
         if findings.exists() and findings not in marked_paths:
-            outside.check_table(findings, "findings")
+            validation.check_table(findings, "findings")
             marked_paths.add(findings)
     except RunError as error:
         raise RunError(f"{archive_name}: {error}") from error

@@ -51,7 +51,7 @@ def delete_sweep(settings: Settings, sweep: Sweep) -> list[str]:
     off, the sweep is still there with the runs that are left.
     """
     folders = []
-    for run_id in sweep_file.own_runs(settings, sweep):
+    for run_id in sweep_file.runs_of_this_sweep_alone(settings, sweep):
         with contextlib.suppress(RunError):  # deleted by itself
             folders.append(RunFolder.find(settings.runs, run_id))
     for folder in folders:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from explorer import stopping
 from explorer.addresses import split_address
 from explorer.errors import RunError, UsageError
-from explorer.runs import files, outside
+from explorer.runs import files, validation
 from explorer.runs.folder import RunFolder
 
 S3FS = "2026.9.0"  # the version in requirements-cluster.txt
@@ -76,7 +76,7 @@ class Bucket:
         where = f"{self._root}/parts/{name}.done"
         self._try_again(lambda: self._system.rm_file(where), f"{self.url}/parts/{name}.done could not be removed")
 
-    def marks(self) -> dict[str, outside.MarkFields | None]:
+    def marks(self) -> dict[str, validation.MarkFields | None]:
         """The parts that are complete here, by name (`<first>-<last>`); none where the mark is damaged."""
         place = f"{self._root}/parts"
 
@@ -91,12 +91,12 @@ class Bucket:
         names = sorted(path.rsplit("/", 1)[-1] for path in paths if path.endswith(".done"))
         return {name.removesuffix(".done"): self._mark(name) for name in names}
 
-    def _mark(self, name: str) -> outside.MarkFields | None:
+    def _mark(self, name: str) -> validation.MarkFields | None:
         try:
             value = json.loads(self.read(f"parts/{name}"))
         except (ValueError, RecursionError):
             return None
-        return outside.mark(value) if isinstance(value, dict) else None
+        return validation.mark(value) if isinstance(value, dict) else None
 
     def _try_again(self, step: Callable[[], T], problem: str) -> T:
         tries = 0
@@ -150,17 +150,17 @@ def download_part(
     bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mapping[str, str], environment: str
 ) -> None:
     """Brings one part from the bucket into the folder and marks it done there; RunError where it is damaged."""
-    from explorer.runs import belonging
+    from explorer.runs import row_checks
 
     for table, sha256 in hashes.items():
         name = f"parts/{table}/{_name(first, last)}.parquet"
         bucket.fetch(name, folder.path / name, sha256)
     try:
         if "instances" in hashes:
-            belonging.check_part(folder.parts, _name(first, last), hashes, folder.spec.study)
+            row_checks.check_part(folder.parts, _name(first, last), hashes, folder.spec.study)
         else:
             for table in hashes:
-                outside.check_table(folder.parts / table / f"{_name(first, last)}.parquet", table, first, last)
+                validation.check_table(folder.parts / table / f"{_name(first, last)}.parquet", table, first, last)
     except RunError:
         for table in hashes:
             (folder.parts / table / f"{_name(first, last)}.parquet").unlink()

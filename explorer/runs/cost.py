@@ -23,8 +23,10 @@ def estimate_run(spec: RunSpec, resources: Resources) -> Estimate | None:
         return None
     instances = recipe.select(spec, resources)
     folder = RunFolder(settings.runs / specs.run_id(spec))
-    left = [instance for first, last in folder.unfinished(len(instances)) for instance in instances[first : last + 1]]
-    return estimate(recipe.plan(spec, resources, left), Prices(settings.price_in, settings.price_out))
+    unfinished = [
+        instance for first, last in folder.unfinished(len(instances)) for instance in instances[first : last + 1]
+    ]
+    return estimate(recipe.plan(spec, resources, unfinished), Prices(settings.price_in, settings.price_out))
 
 
 def describe(spec: RunSpec, estimate: Estimate | None) -> str:

@@ -80,8 +80,8 @@ class CheckedParts(Parts):
             _remove(path)
             if name == "findings.done":
                 _remove(self.parts / "findings" / "all.parquet")  # without its hash it would count unseen
-        for left in self.path.rglob(".*.tmp"):  # of a worker that was killed while it wrote
-            _remove(left)
+        for temporary in self.path.rglob(".*.tmp"):  # of a worker that was killed while it wrote
+            _remove(temporary)
         return dropped
 
 

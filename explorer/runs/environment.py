@@ -38,7 +38,7 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
     """The environment of this process, its model loaded; RunError where that is not the model the run asks for."""
     model = resources.model_record(spec.model, spec.dtype) if needs_model else {}
     loaded = str(model.get("weights") or "")
-    if spec.weights and loaded and loaded != spec.weights and not _is_of_before(spec, resources):
+    if spec.weights and loaded and loaded != spec.weights and not _matches_older_hash(spec, resources):
         raise RunError(
             f"The weights of {spec.model} are {loaded} here, the run was asked of {spec.weights}. "
             "Start it again as a new run, or bring back the weights it was asked of."
@@ -70,7 +70,7 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
     }
 
 
-def _is_of_before(spec: RunSpec, resources: Resources) -> bool:
+def _matches_older_hash(spec: RunSpec, resources: Resources) -> bool:
     """Whether a run was asked of the same weights when what stands for a folder's left its tokenizer out."""
     from explorer.scoring import hf_source
 

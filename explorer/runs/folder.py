@@ -1,6 +1,7 @@
 """A run's folder: spec, environment, progress, log, reviews, and parts that are whole or absent.
 
-spec.json  progress.json  log.txt  reviews.jsonl  cancel (a mark)  lock (held by the worker)  where.json (runs/place.py)
+spec.json  progress.json  log.txt  reviews.jsonl  cancel (a mark)  lock (held by the worker)
+where.json                             where the run is made (runs/compute_target.py)
 environment.json, environments/<stamp>.json   the last one, and each that some part was made under
 parts/<table>/<first>-<last>.parquet   rows of the instances first..last (in run order, both included)
 parts/<first>-<last>.done              written last: this part is complete; the SHA-256 of each of its files
@@ -25,7 +26,7 @@ from typing import Any
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.runs import environment as environments
-from explorer.runs import files, outside, reviews
+from explorer.runs import files, reviews, validation
 from explorer.runs import spec as specs
 from explorer.runs.damage import CheckedParts
 from explorer.runs.parts import part_name
@@ -64,7 +65,7 @@ class RunFolder(CheckedParts, Worked):
         folder.refuse_if_kept()
         files.make_folder(folder.parts)
         new = not (folder.path / "spec.json").exists()
-        if new or not folder._holds(spec):
+        if new or not folder._is_undamaged(spec):
             files.write_json_text(folder.path / "spec.json", specs.to_json(spec))
         if new:
             folder.write_progress(status="queued", created=time.time())
@@ -81,7 +82,7 @@ class RunFolder(CheckedParts, Worked):
             raise no_such_run(run_id, [path.name for path in matches])
         return cls(matches[0])
 
-    def _holds(self, spec: RunSpec) -> bool:
+    def _is_undamaged(self, spec: RunSpec) -> bool:
         """Whether spec.json is undamaged; what it should say is known, since the run's id is its hash."""
         try:
             return specs.run_id(self.spec) == specs.run_id(spec)
@@ -129,7 +130,7 @@ class RunFolder(CheckedParts, Worked):
     def environment(self) -> dict[str, Any]:
         """What the last part was made with; {} where that cannot be read."""
         last = files.read_json(self.path / "environment.json")
-        return outside.plain(last or self._kept_environment(max(self.environments(), default="")))
+        return validation.plain(last or self._kept_environment(max(self.environments(), default="")))
 
     def _kept_environment(self, stamp: str) -> dict[str, Any]:
         return files.read_json(self.path / "environments" / f"{stamp}.json") if stamp else {}
@@ -149,7 +150,7 @@ class RunFolder(CheckedParts, Worked):
 
     def differences(self) -> list[str]:
         """What differs between the environments of the parts, a line each."""
-        readable = [outside.plain(self._kept_environment(stamp)) for stamp in sorted(self.environments())]
+        readable = [validation.plain(self._kept_environment(stamp)) for stamp in sorted(self.environments())]
         return environments.differences([environment for environment in readable if environment])
 
     # Reviews: people's verdicts, vetoes and judge clicks

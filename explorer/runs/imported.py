@@ -8,7 +8,7 @@ import os
 
 from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.runs import files, outside
+from explorer.runs import files, validation
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 
@@ -33,7 +33,7 @@ def short_label(spec: RunSpec | str) -> str:
 
 def source(folder: RunFolder) -> str:
     """Where an imported run came from, in words; "" for a run that was done here."""
-    return outside.progress(files.read_json(folder.path / "progress.json")).imported
+    return validation.progress(files.read_json(folder.path / "progress.json")).imported
 
 
 def refuse_to_resume(folder: RunFolder) -> None:
@@ -44,9 +44,9 @@ def refuse_to_resume(folder: RunFolder) -> None:
     spec = folder.spec
     if not (source(folder) or _is_of_another(folder)):
         return
-    from explorer.runs import place as places
+    from explorer.runs import compute_target as places
 
-    cluster = places.read(folder).cluster if _is_of_another(folder) else ""
+    cluster = places.read_target(folder).cluster if _is_of_another(folder) else ""
     if named := specs.reads_or_asks(spec) or cluster.removeprefix(places.AUTO):
         raise RunError(
             f"{folder.run_id} was asked for elsewhere, and going on with it would read or ask {named[:200]!r}. If that "

@@ -15,8 +15,10 @@ from types import FrameType
 
 from explorer.runs.state import Cancelled
 
-LOOK = 0.3  # seconds between two looks at the mark
-GRACE = 1.0  # seconds for the worker to see it by itself; then again each time, should a library have kept the error
+SECONDS_BETWEEN_LOOKS = 0.3  # seconds between two looks at the mark
+SECONDS_OF_GRACE = (
+    1.0  # seconds for the worker to see it by itself; then again each time, should a library have kept the error
+)
 
 
 @contextlib.contextmanager
@@ -25,16 +27,16 @@ def interrupted(is_asked: Callable[[], bool]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGUSR1"):
         yield
         return
-    left = threading.Event()
+    finished = threading.Event()
     main = threading.get_ident()
 
     def raise_cancelled(number: int, frame: FrameType | None) -> None:
-        if not left.is_set():
+        if not finished.is_set():
             raise Cancelled
 
     def watch() -> None:
-        while not left.wait(LOOK):
-            while is_asked() and not left.wait(GRACE):
+        while not finished.wait(SECONDS_BETWEEN_LOOKS):
+            while is_asked() and not finished.wait(SECONDS_OF_GRACE):
                 signal.pthread_kill(main, signal.SIGUSR1)
 
     before = signal.signal(signal.SIGUSR1, raise_cancelled)
@@ -43,6 +45,6 @@ def interrupted(is_asked: Callable[[], bool]) -> Iterator[None]:
     try:
         yield
     finally:
-        left.set()
+        finished.set()
         watcher.join()
         signal.signal(signal.SIGUSR1, before)

@@ -17,12 +17,12 @@ from explorer.studies.study import Progress, Study
 if TYPE_CHECKING:
     from explorer.resources import Resources
 
-SECONDS = 10.0  # a part grows until it takes about this long, so that little is lost to a kill
-LARGEST = 4096  # instances
+SECONDS_PER_PART = 10.0  # a part grows until it takes about this long, so that little is lost to a kill
+MAX_INSTANCES = 4096  # instances
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class RunWork:
     """All that the parts of a run are made from."""
 
     spec: RunSpec
@@ -31,7 +31,7 @@ class Work:
     instances: Sequence[Instance]
 
 
-def prepare(spec: RunSpec, resources: Resources) -> Work:
+def prepare(spec: RunSpec, resources: Resources) -> RunWork:
     """The run's recipe and instances; RunError where they are no longer what the run was asked of."""
     recipe = find_study(spec.study)
     if recipe.version != spec.version:
@@ -47,20 +47,20 @@ def prepare(spec: RunSpec, resources: Resources) -> Work:
             f"The data of {spec.benchmark} have the hash {data_hash} here, the run was asked of {spec.data_hash}. "
             "Start it again as a new run, or bring back the data it was asked of."
         )
-    return Work(spec, resources, recipe, instances)
+    return RunWork(spec, resources, recipe, instances)
 
 
-def tables(work: Work, first: int, last: int, progress: Progress) -> Tables:
+def build_tables(work: RunWork, first: int, last: int, progress: Progress) -> Tables:
     """The rows of the instances first..last (both included)."""
     part = work.instances[first : last + 1]
-    return with_instances(work, first, last, work.recipe.run_part(work.spec, work.resources, part, progress))
+    return add_instance_table(work, first, last, work.recipe.run_part(work.spec, work.resources, part, progress))
 
 
-def with_instances(work: Work, first: int, last: int, tables: Tables) -> Tables:
+def add_instance_table(work: RunWork, first: int, last: int, build_tables: Tables) -> Tables:
     """A part's tables with that of its instances."""
-    return {"instances": instance_table(work.instances[first : last + 1], first), **tables}
+    return {"instances": instance_table(work.instances[first : last + 1], first), **build_tables}
 
 
 def next_size(size: int, done: int, seconds: float) -> int:
     """How many instances the next part has, after `done` of them took so long: at most twice as many as before."""
-    return max(1, min(LARGEST, 2 * size, int(done * SECONDS / max(seconds, 1e-3))))
+    return max(1, min(MAX_INSTANCES, 2 * size, int(done * SECONDS_PER_PART / max(seconds, 1e-3))))

@@ -29,7 +29,7 @@ from explorer.scoring.engine.memory import free_ram, usable_processors
 from explorer.scoring.model_process import ModelProcess, rebuild_error
 
 if TYPE_CHECKING:
-    from explorer.runs.part import Work
+    from explorer.runs.part import RunWork
     from explorer.scoring.hf_source import Source
     from explorer.settings import Settings
 
@@ -61,7 +61,7 @@ def count_for(instances: int) -> int:
 
 
 def make_parts(
-    folder: RunFolder, work: Work, model: ModelProcess, meter: Meter, stamp: Callable[[], str], count: int
+    folder: RunFolder, work: RunWork, model: ModelProcess, meter: Meter, stamp: Callable[[], str], count: int
 ) -> None:
     """Makes and stores every part that the folder lacks, by so many processes.
 
@@ -146,7 +146,7 @@ def _begun(
         process.kill()
 
 
-def _begin_ahead(work: Work) -> stopping.Begun[None]:
+def _begin_ahead(work: RunWork) -> stopping.Begun[None]:
     """What the conclusions need and no score changes, made meanwhile: this process has little else to do."""
 
     def make() -> None:

@@ -28,13 +28,13 @@ from explorer import sharing
 from explorer.errors import RunError
 from explorer.rows.columns import Rows, Table
 from explorer.rows.schema import TABLES, schema_of
-from explorer.runs import files, outside
+from explorer.runs import files, validation
 from explorer.runs.parquet import MOST_KEPT, as_parquet, read_parquet
 
 Tables = Mapping[str, Table]  # table name → rows
 
 _DONE = re.compile(r"(\d{9})-(\d{9})\.done")
-_MARKS: dict[tuple[str, int, int, int], outside.MarkFields] = {}  # as they stood when they were read
+_MARKS: dict[tuple[str, int, int, int], validation.MarkFields] = {}  # as they stood when they were read
 
 
 def part_name(first: int, last: int) -> str:
@@ -93,7 +93,7 @@ class Parts:
     # Every look at a run's progress asks for all its marks, several times a second while a page is open. A mark is
     # never changed in place, so its name with inode, size and time of change tells whether it is the one that was read
     # before.
-    def mark(self, name: str) -> outside.MarkFields | None:
+    def mark(self, name: str) -> validation.MarkFields | None:
         """What the mark of the part `<first>-<last>` says, or that of the findings; none where it cannot be read."""
         path = self.parts / f"{name}.done"
         try:
@@ -104,7 +104,7 @@ class Parts:
         if key not in _MARKS:
             if len(_MARKS) > MOST_KEPT:
                 _MARKS.clear()
-            if (mark := outside.mark(files.read_json(path))) is None:
+            if (mark := validation.mark(files.read_json(path))) is None:
                 return None
             _MARKS[key] = mark
         return _MARKS[key]
@@ -162,8 +162,8 @@ class Parts:
         """The table's rows as a pandas frame, in run order; RunError where a part is not as it was written."""
         import pyarrow as pa
 
-        wanted = list(columns or TABLES[table])
-        parts = [read_parquet(path, wanted, self._sha256(path)) for path in self.part_files(table)]
+        names = list(columns or TABLES[table])
+        parts = [read_parquet(path, names, self._sha256(path)) for path in self.part_files(table)]
         if not parts:
-            return schema_of(table).empty_table().select(wanted).to_pandas()
+            return schema_of(table).empty_table().select(names).to_pandas()
         return pa.concat_tables(parts).to_pandas()

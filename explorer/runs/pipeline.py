@@ -31,13 +31,15 @@ from explorer.stopping import Begun
 from explorer.studies.study import Progress, Stages
 
 if TYPE_CHECKING:
-    from explorer.runs.part import Work
+    from explorer.runs.part import RunWork
 
-AHEAD = 16  # parts prepared ahead, at most, for a model in a process of its own
-HELD = 4.0  # seconds of preparing that lie ahead, at most: what a part holds grows with what it took to prepare
-QUICK = 1.0  # seconds of preparing below which parts grow while nothing has been scored yet
-TURN = 1e-4  # seconds a thread keeps the interpreter while another waits for it
-STORING = 30.0  # seconds a part that is being stored has to end when the run is stopped
+MAX_PARTS_AHEAD = 16  # parts prepared ahead, at most, for a model in a process of its own
+MAX_SECONDS_AHEAD = (
+    4.0  # seconds of preparing that lie ahead, at most: what a part holds grows with what it took to prepare
+)
+QUICK_TO_PREPARE = 1.0  # seconds of preparing below which parts grow while nothing has been scored yet
+SWITCH_INTERVAL = 1e-4  # seconds a thread keeps the interpreter while another waits for it
+SECONDS_TO_STORE = 30.0  # seconds a part that is being stored has to end when the run is stopped
 
 
 class Meter(Protocol):
@@ -74,10 +76,10 @@ class _RangesLeft:
 
     def __init__(self, unfinished: list[tuple[int, int]], size: int) -> None:
         self.size = size
-        self._left = unfinished
+        self._gaps = unfinished
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        for first, last in self._left:
+        for first, last in self._gaps:
             while first <= last:
                 end = min(first + self.size - 1, last)
                 yield first, end
@@ -88,8 +90,8 @@ class _RangesLeft:
 # error is raised here, before anything is written after it, and at most one scored part waits in memory. The size of
 # the next part is set after each score, so that a part takes about as long on a laptop as on a card.
 def make_parts(
-    folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: Callable[[], str],
-    ranges: Ranges | None = None, ahead: int = AHEAD,
+    folder: RunFolder, work: RunWork, stages: Stages, meter: Meter, stamp: Callable[[], str],
+    ranges: Ranges | None = None, ahead: int = MAX_PARTS_AHEAD,
 ) -> None:  # fmt: skip
     """Makes and stores the parts of `ranges`, or every part that the folder lacks.
 
@@ -106,7 +108,7 @@ def make_parts(
 # its next order: several seconds a batch. Handing over costs some microseconds.
 def set_short_turns() -> None:
     """Lets threads hand over the interpreter soon, in this process."""
-    sys.setswitchinterval(TURN)
+    sys.setswitchinterval(SWITCH_INTERVAL)
 
 
 @contextlib.contextmanager
@@ -121,16 +123,16 @@ def short_turns() -> Iterator[None]:
 
 
 def _make_parts(
-    folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: Callable[[], str], ranges: Ranges, ahead: int
+    folder: RunFolder, work: RunWork, stages: Stages, meter: Meter, stamp: Callable[[], str], ranges: Ranges, ahead: int
 ) -> None:
-    coming, storing = _Coming(ranges, work, stages, ahead), None
+    prepared_parts, storing = _PreparedParts(ranges, work, stages, ahead), None
     try:
         # With nothing to overlap, the first part is prepared here, where its progress can be told.
-        current = coming.here(meter)
-        coming.begin()
-        made_with = stamp()
+        current = prepared_parts.prepare_now(meter)
+        prepared_parts.prepare_ahead()
+        environment_stamp = stamp()
         while current is not None:
-            coming.begin()
+            prepared_parts.prepare_ahead()
             amount = current.last - current.first + 1
             started = time.monotonic()
             scored = stages.score(work.spec, work.resources, current.content, meter.within(amount))
@@ -138,83 +140,91 @@ def _make_parts(
             ranges.size = part.next_size(ranges.size, amount, seconds)
             if storing is not None:
                 storing.result()
-            storing = _begin_storing(folder, work, stages, current, scored, made_with)
+            storing = _start_storing(folder, work, stages, current, scored, environment_stamp)
             meter.add(amount)
-            current = coming.take()
+            current = prepared_parts.next_prepared()
         if storing is not None:
             storing.result()
     finally:
-        coming.leave()
+        prepared_parts.stop()
         if storing is not None:
-            storing.settle(STORING)  # nothing may be written any more when what is there goes into the database
+            storing.settle(
+                SECONDS_TO_STORE
+            )  # nothing may be written any more when what is there goes into the database
 
 
-def _begin_storing(
-    folder: RunFolder, work: Work, stages: Stages, made: _Prepared, scored: Any, stamp: str
+def _start_storing(
+    folder: RunFolder, work: RunWork, stages: Stages, prepared: _Prepared, scored: Any, stamp: str
 ) -> Begun[None]:
     def store() -> None:
-        tables = part.with_instances(work, made.first, made.last, stages.tables(work.spec, work.resources, scored))
-        folder.write_part(made.first, made.last, tables, stamp)
+        tables = part.add_instance_table(
+            work, prepared.first, prepared.last, stages.tables(work.spec, work.resources, scored)
+        )
+        folder.write_part(prepared.first, prepared.last, tables, stamp)
 
     return Begun(store, "store")
 
 
-class _Coming:
+class _PreparedParts:
     """The parts after the one in hand, prepared in their order, one at a time, at most `ahead` of them held."""
 
-    def __init__(self, ranges: Ranges, work: Work, stages: Stages, ahead: int) -> None:
+    def __init__(self, ranges: Ranges, work: RunWork, stages: Stages, ahead: int) -> None:
         self._ranges = ranges
-        self._cut = iter(ranges)
+        self._next_ranges = iter(ranges)
         self._work = work
         self._stages = stages
         self._ahead = ahead
-        self._begun: deque[Begun[_Prepared | None]] = deque()
+        self._preparing: deque[Begun[_Prepared | None]] = deque()
         self._is_scoring = False
         # Seconds of preparing. Each number is written by one thread alone: two that add to one number at once may lose
         # what one of them added, and a number too high would hold up the next part for ever.
-        self._made = self._taken = 0.0
+        self._seconds_prepared = self._seconds_taken = 0.0
 
-    def here(self, meter: Meter) -> _Prepared | None:
+    def prepare_now(self, meter: Meter) -> _Prepared | None:
         """The next part, prepared now."""
-        wanted = next(self._cut, None)
-        return None if wanted is None else self._prepare(wanted, meter.within(wanted[1] - wanted[0] + 1))
+        instance_range = next(self._next_ranges, None)
+        return (
+            None
+            if instance_range is None
+            else self._prepare(instance_range, meter.within(instance_range[1] - instance_range[0] + 1))
+        )
 
-    def begin(self) -> None:
+    def prepare_ahead(self) -> None:
         """Has as many parts prepared as may be held, in threads."""
-        while len(self._begun) < self._ahead:
-            before = self._begun[-1] if self._begun else None
-            self._begun.append(Begun(partial(self._after, before), "prepare"))
+        while len(self._preparing) < self._ahead:
+            before = self._preparing[-1] if self._preparing else None
+            self._preparing.append(Begun(partial(self._prepare_after, before), "prepare"))
 
-    def take(self) -> _Prepared | None:
+    def next_prepared(self) -> _Prepared | None:
         """The next part, once it is prepared; none where there is no further one."""
         self._is_scoring = True
-        prepared = self._begun.popleft().result()
-        self._taken += prepared.seconds if prepared else 0.0
+        prepared = self._preparing.popleft().result()
+        self._seconds_taken += prepared.seconds if prepared else 0.0
         return prepared
 
-    def leave(self) -> None:
+    def stop(self) -> None:
         """Nobody wants them any more."""
-        for begun in self._begun:
-            begun.leave()
+        for preparation in self._preparing:
+            preparation.leave()
 
-    def _after(self, before: Begun[_Prepared | None] | None) -> _Prepared | None:
+    def _prepare_after(self, before: Begun[_Prepared | None] | None) -> _Prepared | None:
         if before is not None and before.result() is None:
             return None
-        while self._made - self._taken > HELD:
+        while self._seconds_prepared - self._seconds_taken > MAX_SECONDS_AHEAD:
             stopping.pause(0.05)
-        wanted = next(self._cut, None)
-        if wanted is None:
+        instance_range = next(self._next_ranges, None)
+        if instance_range is None:
             return None
-        prepared = self._prepare(wanted, lambda done, of: None)
-        self._made += prepared.seconds
+        prepared = self._prepare(instance_range, lambda done, of: None)
+        self._seconds_prepared += prepared.seconds
         # While the model loads nothing tells how long a part takes to score, and small ones would waste the time.
-        if self._ahead > 1 and not self._is_scoring and prepared.seconds < QUICK:
-            self._ranges.size = min(2 * self._ranges.size, part.LARGEST)
+        if self._ahead > 1 and not self._is_scoring and prepared.seconds < QUICK_TO_PREPARE:
+            self._ranges.size = min(2 * self._ranges.size, part.MAX_INSTANCES)
         return prepared
 
-    def _prepare(self, wanted: tuple[int, int], progress: Progress) -> _Prepared:
+    def _prepare(self, instance_range: tuple[int, int], progress: Progress) -> _Prepared:
         started = time.monotonic()
-        first, last = wanted
+        first, last = instance_range
         instances = self._work.instances[first : last + 1]
         content = self._stages.prepare(self._work.spec, self._work.resources, instances, progress, True)
         return _Prepared(first, last, content, time.monotonic() - started)

@@ -21,10 +21,10 @@ from filelock import FileLock
 from explorer import sharing, stopping
 from explorer.errors import RunError
 from explorer.records import RunSpec
+from explorer.runs import compute_target as places
 from explorer.runs import files, imported
-from explorer.runs import place as places
+from explorer.runs.compute_target import THIS_MACHINE, ComputeTarget
 from explorer.runs.folder import RunFolder, all_folders
-from explorer.runs.place import HERE, Where
 from explorer.runs.spec import run_id
 from explorer.settings import ROOT, Settings
 
@@ -51,7 +51,7 @@ class RunInfo:
     source: str = "here"  # or imported, or precomputed: in the file that comes with the explorer
 
 
-def submit(settings: Settings, spec: RunSpec, where: Where = HERE, *, confined: bool = False) -> str:
+def submit(settings: Settings, spec: RunSpec, where: ComputeTarget = THIS_MACHINE, *, confined: bool = False) -> str:
     """The run's id, after a worker process was started for it; asking for a complete or running one again finds it.
 
     `confined`: a visitor asks, by whose rule the run is done, unless it is there already.
@@ -61,12 +61,12 @@ def submit(settings: Settings, spec: RunSpec, where: Where = HERE, *, confined: 
     if is_new or not confined:
         folder.confine(confined)
     if folder.progress().status != "complete" and not folder.is_being_worked():
-        places.save(folder, where)
+        places.save_target(folder, where)
         start_worker(settings, folder)
     return folder.run_id
 
 
-def resume(settings: Settings, run_id: str, where: Where | None = None) -> str:
+def resume(settings: Settings, run_id: str, where: ComputeTarget | None = None) -> str:
     """Starts a worker for what is left of a run, where it was done before unless another place is given."""
     folder = RunFolder.find(settings.runs, run_id)
     folder.refuse_if_kept()
@@ -74,7 +74,7 @@ def resume(settings: Settings, run_id: str, where: Where | None = None) -> str:
         raise RunError(f"{folder.run_id} is being worked on already.")
     imported.refuse_to_resume(folder)
     if where is not None:
-        places.save(folder, where)
+        places.save_target(folder, where)
     start_worker(settings, folder)
     return folder.run_id
 
@@ -119,12 +119,12 @@ def info(folder: RunFolder) -> RunInfo:
         total=now.total,
         rate=now.rate,
         eta=now.eta,
-        message=refusal or _of_marks(folder) or now.message[:LONGEST_MESSAGE],
+        message=refusal or _damaged_marks_message(folder) or now.message[:LONGEST_MESSAGE],
         source="imported" if imported.source(folder) else "here",
     )
 
 
-def _of_marks(folder: RunFolder) -> str:
+def _damaged_marks_message(folder: RunFolder) -> str:
     """Which finished parts do not count since their marks are damaged, and what to do; "" where none."""
     marks = [] if folder.is_being_worked() else folder.damaged_marks()
     if not marks:
@@ -172,7 +172,7 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
     _TICKETS.append(lock)
     announced = False
     while True:
-        ahead = _in_line(settings, before=ticket.name)
+        ahead = _live_tickets(settings, before=ticket.name)
         if len(ahead) < settings.parallel_runs:
             return
         folder.stop_if_cancelled()
@@ -185,16 +185,16 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
 
 def is_free(settings: Settings) -> bool:
     """Whether a run that began now would not wait, so that it may take the machine's memory."""
-    return len(_in_line(settings)) < settings.parallel_runs
+    return len(_live_tickets(settings)) < settings.parallel_runs
 
 
-def _in_line(settings: Settings, before: str = "~") -> list[Path]:
+def _live_tickets(settings: Settings, before: str = "~") -> list[Path]:
     """The tickets of live workers, the earliest first; `before` a ticket only those that came earlier."""
     tickets = sorted((settings.cache / "queue").glob(_TICKET))
-    return [ticket for ticket in tickets if ticket.name < before and _is_held(ticket)]
+    return [ticket for ticket in tickets if ticket.name < before and _is_alive(ticket)]
 
 
-def leave_line() -> None:
+def leave_queue() -> None:
     """Gives up this process's place in line."""
     while _TICKETS:
         lock = _TICKETS.pop()
@@ -206,7 +206,7 @@ _TICKET = "[0-9]" * 20 + "-*"  # an operating system may leave files of its own 
 _TICKETS: list[FileLock] = []
 
 
-def _is_held(ticket: Path) -> bool:
+def _is_alive(ticket: Path) -> bool:
     if time.time_ns() - int(ticket.name.split("-", 1)[0]) < 2_000_000_000:
         return True  # made a moment ago: its worker may be about to lock it
     if files.is_locked(ticket):

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
 
 FILE = "answers.jsonl"
-LOCAL = ("request", "reason", "means", "deviations")  # not of an endpoint's answer
+NOT_OF_ENDPOINT = ("request", "reason", "means", "deviations")  # not of an endpoint's answer
 # Kept of a written answer; lines of before thoughts were told apart have the first three alone.
-WRITTEN = ("text", "finish", "token_ids", "thought", "reason")
-PLAIN = 3
-READ = "context"  # kept of a scored conversation, too: what the server read, as it wrote it
-SCORED = tuple(field.name for field in dataclasses.fields(Score) if field.name not in LOCAL)
+GENERATION_FIELDS = ("text", "finish", "token_ids", "thought", "reason")
+PLAIN_FIELDS = 3
+CONTEXT_READ = "context"  # kept of a scored conversation, too: what the server read, as it wrote it
+SCORE_FIELDS = tuple(field.name for field in dataclasses.fields(Score) if field.name not in NOT_OF_ENDPOINT)
 
 T = TypeVar("T", Generation, Score)
 OnAnswer = Callable[[int, Any], None]
@@ -40,7 +40,7 @@ class CachedAnswers:
         self.endpoint = endpoint
         self.name = endpoint.name
         self.path = folder / FILE
-        self._known = _read(self.path)
+        self._known = _read_answers(self.path)
 
     def generate(
         self, requests: Sequence[Request], *, max_new_tokens: int, seed: int = 0, progress: Progress | None = None
@@ -56,7 +56,7 @@ class CachedAnswers:
                  max_new_tokens, seed)
             for request in requests
         ]  # fmt: skip
-        return self._answers(_generation_read, WRITTEN, requests, keys, request_missing, progress)
+        return self._ask_missing(_kept_generation, GENERATION_FIELDS, requests, keys, request_missing, progress)
 
     def score(
         self,
@@ -71,8 +71,10 @@ class CachedAnswers:
 
         keys = [_key(request, "score", request.continuation, policy.key) for request in requests]
         if policy.chat:
-            return self._answers(_score_read, (*SCORED, READ), requests, keys, request_missing, progress)
-        return self._answers(Score, SCORED, requests, keys, request_missing, progress)
+            return self._ask_missing(
+                _kept_score, (*SCORE_FIELDS, CONTEXT_READ), requests, keys, request_missing, progress
+            )
+        return self._ask_missing(Score, SCORE_FIELDS, requests, keys, request_missing, progress)
 
     # An endpoint's answers are written the moment they come, one line each, since every one may have cost money. A kill
     # can cut the last line short. The next process then begins a new line first, so that the torn one spoils itself
@@ -83,7 +85,7 @@ class CachedAnswers:
     #     ["e5f6", "GO:0003674", "stop", []]
     #
     # Requests with the same key are asked once. A refusal is not written: it may be gone at the next try.
-    def _answers(
+    def _ask_missing(
         self,
         build: Callable[..., T],
         fields: Sequence[str],
@@ -107,10 +109,10 @@ class CachedAnswers:
                     refused[key] = answer
                     return
                 values: list[Any] = [
-                    answer.request.context if name == READ else getattr(answer, name) for name in fields
+                    answer.request.context if name == CONTEXT_READ else getattr(answer, name) for name in fields
                 ]
                 if isinstance(answer, Generation) and not answer.thought:
-                    values = values[:PLAIN]
+                    values = values[:PLAIN_FIELDS]
                 self._known[key] = values
                 file.write(json.dumps([key, *values], ensure_ascii=True) + "\n")
                 file.flush()
@@ -123,7 +125,7 @@ class CachedAnswers:
         return [
             dataclasses.replace(refused[key], request=request)
             if key in refused
-            else build(request, **dict(zip(fields, _frozen(self._known[key]), strict=False)))
+            else build(request, **dict(zip(fields, _lists_as_tuples(self._known[key]), strict=False)))
             for request, key in zip(requests, keys, strict=False)
         ]
 
@@ -140,7 +142,7 @@ def scorer(spec: RunSpec, resources: Resources) -> Scorer:
     return cached_endpoint(spec, resources, model) if isinstance(model, Endpoint) else model
 
 
-def _generation_read(request: Request, **values: Any) -> Generation:
+def _kept_generation(request: Request, **values: Any) -> Generation:
     """A kept answer; one of before thoughts were told apart, without its thought."""
     generation = Generation(request, **values)
     if generation.thought or generation.reason:
@@ -150,12 +152,12 @@ def _generation_read(request: Request, **values: Any) -> Generation:
     )
 
 
-def _score_read(request: Request, *, context: str, **values: Any) -> Score:
+def _kept_score(request: Request, *, context: str, **values: Any) -> Score:
     """A kept score of an answer in a conversation, with what the server read before it."""
     return Score(dataclasses.replace(request, context=context, conversation=None), **values)
 
 
-def _frozen(values: Sequence[Any]) -> list[Any]:
+def _lists_as_tuples(values: Sequence[Any]) -> list[Any]:
     return [tuple(value) if isinstance(value, list) else value for value in values]
 
 
@@ -169,13 +171,18 @@ def _ends_a_line(path: Path) -> bool:
         return file.read(1) == b"\n"
 
 
-def _read(path: Path) -> dict[str, list[Any]]:
+def _read_answers(path: Path) -> dict[str, list[Any]]:
     """The answers in the file; a half-written last line is left out, and a damaged one."""
     known = {}
     if path.exists():
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             with contextlib.suppress(ValueError, TypeError, RecursionError):
                 key, *values = json.loads(line)
-                if isinstance(key, str) and len(values) in (PLAIN, len(WRITTEN), len(SCORED), len(SCORED) + 1):
+                if isinstance(key, str) and len(values) in (
+                    PLAIN_FIELDS,
+                    len(GENERATION_FIELDS),
+                    len(SCORE_FIELDS),
+                    len(SCORE_FIELDS) + 1,
+                ):
                     known[key] = values
     return known

@@ -11,7 +11,7 @@ from typing import Any
 
 from explorer import sharing
 from explorer.errors import RunError
-from explorer.runs import files, outside
+from explorer.runs import files, validation
 
 MOST_BYTES = 256 << 20
 
@@ -42,5 +42,5 @@ def read(path: Path) -> list[dict[str, Any]]:
     for line in text.splitlines():
         with contextlib.suppress(ValueError, RecursionError):
             review = files.unsealed(json.loads(line))
-            reviews += [outside.plain(review)] if review else []
+            reviews += [validation.plain(review)] if review else []
     return [review for review in reviews if review]

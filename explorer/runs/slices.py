@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.errors import UsageError
-from explorer.runs import files, outside
+from explorer.runs import files, validation
 from explorer.settings import Settings
 
 FORMAT = 1
@@ -47,27 +47,28 @@ def store_slice(
 
     known  the slices that somebody who keeps this one was shown, with when they were made: no other is written anew
     """
-    called = name_of(name)
-    once = tuple(dict.fromkeys(ids))
-    if not called:
+    file_name = name_of(name)
+    unique_ids = tuple(dict.fromkeys(ids))
+    if not file_name:
         raise UsageError(f"The name {name!r} holds no letter or digit, expected a few words like lost by swaps.")
-    if not once or len(once) > MOST_IDS:
-        raise UsageError(f"A slice holds 1 to {MOST_IDS:,} instances, and these are {len(once):,}. Pick others.")
-    path = settings.slices / f"{called}.json"
-    before = find(settings, called)
+    if not unique_ids or len(unique_ids) > MOST_IDS:
+        raise UsageError(f"A slice holds 1 to {MOST_IDS:,} instances, and these are {len(unique_ids):,}. Pick others.")
+    path = settings.slices / f"{file_name}.json"
+    before = find(settings, file_name)
     if path.exists() and (before is None or before.benchmark != benchmark):
-        raise UsageError(f"There is a slice {called} of another benchmark already. Choose another name.")
-    if before is not None and known is not None and before.ids != once and known.get(called) != before.made:
+        raise UsageError(f"There is a slice {file_name} of another benchmark already. Choose another name.")
+    if before is not None and known is not None and before.ids != unique_ids and known.get(file_name) != before.made:
         raise UsageError(
-            f"Somebody has kept {len(before.ids):,} other instances as {called}. Choose another name, or keep yours "
+            f"Somebody has kept {len(before.ids):,} other instances as {file_name}. Choose another name, or keep yours "
             "again to replace them."
         )
     if not path.exists() and len(_paths(settings)) >= MOST_SLICES:
         raise UsageError(f"There are {MOST_SLICES} slices already. Delete some in {settings.slices}.")
-    new_slice = Slice(called, benchmark, once, time.time())
+    new_slice = Slice(file_name, benchmark, unique_ids, time.time())
     files.make_folder(settings.slices)
     files.write_json(
-        path, {"format": FORMAT, "name": called, "benchmark": benchmark, "ids": list(once), "made": new_slice.made}
+        path,
+        {"format": FORMAT, "name": file_name, "benchmark": benchmark, "ids": list(unique_ids), "made": new_slice.made},
     )
     return new_slice
 
@@ -104,6 +105,6 @@ def _paths(settings: Settings) -> list[str]:
 
 def _slice_of_file(name: str, value: dict[str, Any]) -> Slice | None:
     """The slice that a file holds; none unless every field is as `keep` writes it."""
-    if not outside.is_slice(value) or value["name"] != name:
+    if not validation.is_slice(value) or value["name"] != name:
         return None
     return Slice(name, str(value["benchmark"]), tuple(value["ids"]), float(value["made"]))

@@ -11,7 +11,7 @@ from typing import Any
 from explorer import plain_json
 from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.runs import outside
+from explorer.runs import validation
 
 
 def to_json(spec: RunSpec) -> str:
@@ -22,7 +22,7 @@ def to_json(spec: RunSpec) -> str:
 def from_json(text: str) -> RunSpec:
     """The spec that `to_json` wrote; RunError where the text is something else."""
     try:
-        fields = outside.spec_fields(plain_json.read(text))
+        fields = validation.spec_fields(plain_json.read(text))
         return RunSpec(**{**fields, "suites": tuple(fields["suites"]), "uses": tuple(fields["uses"])})
     except (ValueError, TypeError) as error:
         raise RunError(

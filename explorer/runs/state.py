@@ -21,7 +21,7 @@ from filelock import FileLock
 
 from explorer import sharing, stopping
 from explorer.errors import RunError
-from explorer.runs import files, outside
+from explorer.runs import files, validation
 from explorer.runs.parts import Parts
 
 STARTING = 30.0  # seconds a new worker may take before it holds its run's lock
@@ -70,7 +70,7 @@ class Worked(Parts):
     #     complete     free      complete, unless a part has been taken away since
     def progress(self) -> Progress:
         """The run's progress; a worker that died without a word reads "interrupted"."""
-        now = outside.progress(files.read_json(self.path / "progress.json"))
+        now = validation.progress(files.read_json(self.path / "progress.json"))
         done = sum(last - first + 1 for first, last in self.finished())
         status: str = now.status
         # A worker just started needs a moment before it holds the lock.
@@ -94,7 +94,7 @@ class Worked(Parts):
     def _begun(self) -> float:
         """When spec.json was written, for a run whose progress does not say when it began."""
         with contextlib.suppress(OSError):
-            return min(max(0.0, (self.path / "spec.json").stat().st_mtime), outside.LATEST)
+            return min(max(0.0, (self.path / "spec.json").stat().st_mtime), validation.LATEST_DATE)
         return 0.0
 
     def log_tail(self, lines: int = 200) -> str:
@@ -132,7 +132,7 @@ class Worked(Parts):
             stopping.pause(stopping.SLICE)
 
     def _is_going_on(self) -> bool:
-        return outside.progress(files.read_json(self.path / "progress.json")).status in ("queued", "running")
+        return validation.progress(files.read_json(self.path / "progress.json")).status in ("queued", "running")
 
     # The cancel mark
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer import stopping
 from explorer.errors import ExplorerError, RunError, UsageError
-from explorer.runs import files, outside, queue
+from explorer.runs import files, queue, validation
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.scoring import http, hub_cache, weight_files
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 MOST_MEMBERS = 2_000
 NOT_STARTED = "not started"
-OVER = ("complete", NOT_STARTED, "failed", "cancelled")  # what there is nothing to cancel of
+FINISHED_STATUSES = ("complete", NOT_STARTED, "failed", "cancelled")  # what there is nothing to cancel of
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _RUN_ID = re.compile(r"[a-z]+-[0-9a-f]{12}")
 
@@ -89,14 +89,14 @@ def plan(
         raise UsageError(f"The sweep has {len(members):,} runs, expected {MOST_MEMBERS:,} at most. Make several of it.")
     named = [(member.model, member.benchmark, member.seed, "") for member in members]
     identity = json.dumps([study, named, request], sort_keys=True)
-    called = name or f"{study}-{hashlib.sha256(identity.encode()).hexdigest()[:6]}"
-    if _RUN_ID.fullmatch(called):
+    sweep_name = name or f"{study}-{hashlib.sha256(identity.encode()).hexdigest()[:6]}"
+    if _RUN_ID.fullmatch(sweep_name):
         raise UsageError(
-            f"The name {called!r} is that of a run, expected another one for a sweep. Choose another name."
+            f"The name {sweep_name!r} is that of a run, expected another one for a sweep. Choose another name."
         )
-    if not _NAME.fullmatch(called):
-        raise UsageError(f"The name {called!r} is no name of a sweep, expected small letters, digits and hyphens.")
-    return Sweep(called, study, members, json.loads(json.dumps(request)), keep, time.time())
+    if not _NAME.fullmatch(sweep_name):
+        raise UsageError(f"The name {sweep_name!r} is no name of a sweep, expected small letters, digits and hyphens.")
+    return Sweep(sweep_name, study, members, json.loads(json.dumps(request)), keep, time.time())
 
 
 def store_sweep(settings: Settings, sweep: Sweep) -> Sweep:
@@ -144,7 +144,7 @@ def forget(settings: Settings, sweep: Sweep) -> None:
     cancel_mark(settings, sweep.name).unlink(missing_ok=True)
 
 
-def own_runs(settings: Settings, sweep: Sweep) -> list[str]:
+def runs_of_this_sweep_alone(settings: Settings, sweep: Sweep) -> list[str]:
     """The ids of a sweep's runs that were not there before it, and that no other sweep holds."""
     others = (other for other in list_all(settings) if other.name != sweep.name)
     elsewhere = {"", *(member.run_id for other in others for member in other.members)}
@@ -173,8 +173,8 @@ def start(settings: Settings, sweep: Sweep) -> None:
 def cancel(settings: Settings, sweep: Sweep) -> list[str]:
     """Stops the run in hand and those to come; the ids of the runs that were stopped."""
     files.write_json_text(cancel_mark(settings, sweep.name), "{}")
-    going = [member for member in sweep.members if status_of(settings, member) not in OVER]
-    return [queue.cancel(settings, member.run_id) for member in going]
+    unfinished = [member for member in sweep.members if status_of(settings, member) not in FINISHED_STATUSES]
+    return [queue.cancel(settings, member.run_id) for member in unfinished]
 
 
 def run_members(
@@ -214,7 +214,7 @@ def run_members(
         # Only what this run used: the next checkpoint, of the same repository, may be arriving beside it.
         if sweep.keep == "none" and is_last:
             if commit and commit not in sweep.had:
-                _let_go(settings, planned.model, commit, say)
+                _remove_weights(settings, planned.model, commit, say)
             else:
                 say(f"{planned.model}: its weights stay, since this sweep did not fetch them from a hub")
     return sweep, statuses
@@ -260,7 +260,7 @@ def _fetch_ahead(resources: Resources, model: str, dtype: str) -> None:
     threading.Thread(target=fetch, name="fetch ahead", daemon=True).start()
 
 
-def _let_go(settings: Settings, model: str, commit: str, say: Callable[[str], None]) -> None:
+def _remove_weights(settings: Settings, model: str, commit: str, say: Callable[[str], None]) -> None:
     """Removes the weights of a hub model at this commit, and what was made of them."""
     freed = hub_cache.remove(model, [commit]) + weight_files.remove_converted(settings, commit)
     if freed:
@@ -298,7 +298,7 @@ def _write(settings: Settings, sweep: Sweep) -> None:
 def _read(name: str, value: Mapping[str, Any]) -> Sweep | None:
     """The sweep that a file holds; none unless every field is as `_write` writes it."""
     fields = {key: item for key, item in value.items() if key != "format"}
-    if value.get("format") != FORMAT or not outside.is_sweep(fields) or fields["name"] != name:
+    if value.get("format") != FORMAT or not validation.is_sweep(fields) or fields["name"] != name:
         return None
     members = tuple(Member(**member) for member in fields["members"])
     return Sweep(**{**fields, "members": members, "had": tuple(fields.get("had", ()))})

@@ -19,13 +19,13 @@ from filelock import Timeout
 
 from explorer import admission, stopping
 from explorer.errors import ExplorerError, RunError
+from explorer.runs import compute_target as places
 from explorer.runs import environment, imported, part, part_processes, pipeline
-from explorer.runs import place as places
 from explorer.runs.bucket import Bucket
+from explorer.runs.compute_target import ComputeTarget
 from explorer.runs.folder import RunFolder
 from explorer.runs.interrupt import interrupted
-from explorer.runs.place import Where
-from explorer.runs.queue import leave_line, wait_for_turn
+from explorer.runs.queue import leave_queue, wait_for_turn
 from explorer.runs.state import Cancelled
 from explorer.studies import study as find_study
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
-OnCluster = Callable[[RunFolder, part.Work, Where, "Meter", Say], None]
+OnCluster = Callable[[RunFolder, part.RunWork, ComputeTarget, "Meter", Say], None]
 
 
 CANCELLED = "Cancelled; what was finished is kept, resume goes on."
@@ -78,7 +78,7 @@ def work(
         try:
             with interrupted(folder.is_asked_to_cancel), stopping.until(folder.stop_if_cancelled):
                 stopping.look()
-                where = places.checked_place(places.read(folder))
+                where = places.checked_target(places.read_target(folder))
                 if folder.is_confined:
                     if where.cluster:
                         raise RunError(
@@ -104,7 +104,7 @@ def work(
         finally:
             if not resources.keeps_process:
                 resources.end_process()
-            leave_line()
+            leave_queue()
         if status != "complete":
             resources.end_process()  # rows that nobody waits for may still lie there
         # Into the database first: who reads "complete" finds the rows there. A kill in between leaves a run that is
@@ -136,7 +136,7 @@ def _describe(error: Exception) -> str:
 def _run(
     folder: RunFolder,
     resources: Resources,
-    where: Where,
+    where: ComputeTarget,
     say: Say,
     progress: Progress,
     on_cluster: OnCluster | None,
@@ -162,7 +162,7 @@ def _run(
         say(f"Parts of this run were made under different environments: {'; '.join(differences)}")
 
 
-def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
+def _do_here(folder: RunFolder, work: part.RunWork, meter: Meter) -> None:
     recipe = work.recipe
 
     def stamp() -> str:
@@ -208,7 +208,7 @@ def _always(text: str) -> Callable[[], str]:
     return lambda: text
 
 
-def _make_parts(folder: RunFolder, work: part.Work, meter: Meter, stamp: Callable[[], str]) -> None:
+def _make_parts(folder: RunFolder, work: part.RunWork, meter: Meter, stamp: Callable[[], str]) -> None:
     recipe = work.recipe
     if recipe.stages is None or not recipe.stages.may_overlap(work.spec, work.resources):
         _one_by_one(folder, work, meter, stamp())
@@ -223,14 +223,14 @@ def _make_parts(folder: RunFolder, work: part.Work, meter: Meter, stamp: Callabl
 
 # Parts grow until one takes some ten seconds: the first is small, so that a fault shows at once; later ones are large
 # enough that writing them costs nothing beside making them.
-def _one_by_one(folder: RunFolder, work: part.Work, meter: Meter, stamp: str) -> None:
+def _one_by_one(folder: RunFolder, work: part.RunWork, meter: Meter, stamp: str) -> None:
     size = work.recipe.first_part
     for first, last in folder.unfinished(len(work.instances)):
         while first <= last:
             end = min(first + size - 1, last)
             amount = end - first + 1
             started = time.monotonic()
-            folder.write_part(first, end, part.tables(work, first, end, meter.within(amount)), stamp)
+            folder.write_part(first, end, part.build_tables(work, first, end, meter.within(amount)), stamp)
             meter.add(amount)
             size = part.next_size(size, amount, time.monotonic() - started)
             first = end + 1
@@ -239,7 +239,7 @@ def _one_by_one(folder: RunFolder, work: part.Work, meter: Meter, stamp: str) ->
 def _close_bucket(folder: RunFolder, say: Say) -> None:
     """The run's last word, so that its folder in the bucket is a whole run folder."""
     with contextlib.suppress(ExplorerError):
-        if url := places.read(folder).to:
+        if url := places.read_target(folder).to:
             try:
                 Bucket(url, folder.run_id).send(folder.path / "progress.json", "progress.json")
             except RunError as error:

@@ -271,7 +271,7 @@ class ModelProcess:
                 answer((kind, outcome.result()) if error is None else _failure_message(0, error))
 
         assert self._tokenizer_setup.done(), "wait_for_tokenizer comes first"
-        answer_when_known("reading", self._tokenizer_setup)
+        answer_when_known("tokenizer", self._tokenizer_setup)
         self._loaded.add_done_callback(partial(answer_when_known, "loaded"))
 
     def logprobs(
@@ -323,7 +323,7 @@ class ModelProcess:
     def take(self, message: Message) -> None:
         """What the model's process or the tokenizer's says."""
         kind, *rest = message
-        if kind == "reading":
+        if kind == "tokenizer":
             self._tokenizer_setup.set_result(rest[0])
         elif kind == "unreadable":
             self._tokenizer_setup.set_exception(rebuild_error(*rest))

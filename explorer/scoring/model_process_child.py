@@ -1,8 +1,8 @@
 """The process in which a model scores packed rows for another, which sends them by `model_process.py`.
 
     argv: the number of an open socket
-    in:   ("load", Loading)    once, first; then ("score", number, rows as bytes, options)
-    out:  ("loaded", Facts)
+    in:   ("load", LoadRequest)    once, first; then ("score", number, rows as bytes, options)
+    out:  ("loaded", LoadedModel)
           then, for a batch of rows: ("progress", number, done, of), at last ("rows", number, pickled scores, record)
           ("failed", number, kind of error, text)    number 0: the model could not be loaded
 

@@ -2,7 +2,7 @@
 
     argv: the number of an open socket
     in:   Source            once
-    out:  ("reading", Reading) or ("unreadable", kind of error, text); then it ends
+    out:  ("tokenizer", TokenizerSetup) or ("unreadable", kind of error, text); then it ends
 
 transformers look for PyTorch where it is installed, and import it and much that builds on it although nothing of that
 reads a tokenizer. Here it is hidden from them; where they cannot do without, it is shown, and all is done again.
@@ -37,7 +37,7 @@ def main(socket: int) -> None:
     with contextlib.suppress(EOFError, OSError):  # nobody is left who could want anything
         source = connection.recv()
         try:
-            connection.send(("reading", _read(source)))
+            connection.send(("tokenizer", _read(source)))
         except Exception as error:
             connection.send(("unreadable", *describe_failure(error)))
 

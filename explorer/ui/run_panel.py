@@ -14,8 +14,8 @@ from explorer import benchmarks
 from explorer.errors import ExplorerError, UsageError
 from explorer.figures.models import model_title
 from explorer.runs import cost, pace, queue, request, slices
+from explorer.runs.compute_target import THIS_MACHINE
 from explorer.runs.folder import RunFolder
-from explorer.runs.place import HERE
 from explorer.runs.slices import Slice
 from explorer.scoring import http
 from explorer.settings import Settings
@@ -336,7 +336,7 @@ def _start_sweep(
     recipe: Study, models: Sequence[str], benchmark: str, seeds: Sequence[int], options: Mapping[str, Any]
 ) -> None:
     try:
-        if run_where.place_chosen() != HERE:
+        if run_where.place_chosen() != THIS_MACHINE:
             raise UsageError("A sweep runs on this machine. Leave the Ray cluster empty, or start one run at a time.")
         name = run_several.submit(recipe.name, models, benchmark, seeds, options)
     except ExplorerError as error:

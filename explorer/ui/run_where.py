@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from explorer.runs.place import Where, checked_place
+from explorer.runs.compute_target import ComputeTarget, checked_target
 
 
 def draw_run_where() -> None:
@@ -32,10 +32,12 @@ def draw_run_where() -> None:
     )  # fmt: skip
 
 
-def place_chosen() -> Where:
+def place_chosen() -> ComputeTarget:
     """The place that was chosen; UsageError where it cannot be meant."""
     state = st.session_state
     cluster = str(state.get("run:cluster") or "").strip()
     if not cluster:
-        return Where()
-    return checked_place(Where(cluster, str(state.get("run:to") or "").strip(), int(state.get("run:workers") or 0)))
+        return ComputeTarget()
+    return checked_target(
+        ComputeTarget(cluster, str(state.get("run:to") or "").strip(), int(state.get("run:workers") or 0))
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.__main__ import main
 from explorer.results import store as stores
-from explorer.runs import place, queue
+from explorer.runs import compute_target, queue
 
 
 def flip_middle(path):
@@ -68,7 +68,7 @@ BESIDE = ["progress.json", "environment.json", "environments", "where.json"]
 
 def told_of(name: str, settings, folder, capsys, damage) -> None:
     """Damages the file and asserts that `doctor --verify`, content before, names it with its run."""
-    place.save(folder, place.Where(cluster="auto"))
+    compute_target.save_target(folder, compute_target.ComputeTarget(cluster="auto"))
     assert doctor(settings, capsys, "--verify")["files of runs"]["status"] == "ok"
     path = folder.path / name
     path = next(path.glob("*.json")) if path.is_dir() else path

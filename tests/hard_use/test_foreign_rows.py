@@ -16,7 +16,7 @@ from explorer.errors import RunError
 from explorer.resources import Resources
 from explorer.results import broken_off
 from explorer.rows.schema import schema_of
-from explorer.runs import share
+from explorer.runs import shards
 from explorer.runs.folder import RunFolder
 from tests.hard_use.test_hostile_runs import as_bytes, first_of, packed, written
 
@@ -156,5 +156,5 @@ def test_a_merge_refuses_such_rows_too(run, settings, tmp_path, one_sentence):
     }
     theirs.write_part(start, end, {**tables, "scores": [*tables["scores"], tables["scores"][0]]})
     with pytest.raises(RunError, match="there twice") as caught:
-        share.merge(source.parent, settings.runs)
+        shards.merge(source.parent, settings.runs)
     one_sentence(str(caught.value))

@@ -22,7 +22,7 @@ from explorer.resources import Resources
 from explorer.results import archive, broken_off
 from explorer.results import store as stores
 from explorer.rows.schema import schema_of
-from explorer.runs import queue, share
+from explorer.runs import queue, shards
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 
@@ -401,7 +401,7 @@ def test_a_merge_follows_no_link_and_no_mark_out_of_its_folder(run, settings, tm
     (theirs.path / "kept.json").symlink_to(secret)
     (theirs.path / "more").symlink_to(tmp_path)
     (theirs.parts / "000000900-000000901.done").write_text(json.dumps({"tables": ["../../secret"]}))
-    assert share.merge(source, settings.runs) == [theirs.run_id]
+    assert shards.merge(source, settings.runs) == [theirs.run_id]
     here = RunFolder(settings.runs / theirs.run_id)
     assert here.finished() == theirs.finished() and here.progress().status == "complete"
     assert not (here.path / "kept.json").exists() and not (here.path / "more").exists()

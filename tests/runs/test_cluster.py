@@ -15,17 +15,17 @@ import pytest
 from explorer import settings as settings_module
 from explorer.resources import Resources
 from explorer.runs import bucket as buckets
+from explorer.runs import compute_target as places
 from explorer.runs import part, worker
-from explorer.runs import place as places
 from explorer.runs.bucket import Bucket
+from explorer.runs.compute_target import ComputeTarget
 from explorer.runs.folder import RunFolder
-from explorer.runs.place import Where
 from explorer.runs.request import make_spec
 from tests.slow_servers import drips, serving
 
 pytestmark = pytest.mark.slow
 
-CLUSTER = Where("auto", cpus=1)
+CLUSTER = ComputeTarget("auto", cpus=1)
 LIMIT = 240
 
 
@@ -47,7 +47,7 @@ def cluster(way) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def short_parts(monkeypatch) -> None:
-    monkeypatch.setattr(part, "SECONDS", 0.2)  # so that there are many
+    monkeypatch.setattr(part, "SECONDS_PER_PART", 0.2)  # so that there are many
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +66,13 @@ def work(folder: RunFolder, resources: Resources, say, progress=None) -> str:
     return worker.work(folder, resources, say, progress, on_cluster=ray_parts.make_parts)
 
 
-def new_run(settings, model, where: Where | None = None) -> RunFolder:
+def new_run(settings, model, where: ComputeTarget | None = None) -> RunFolder:
     spec = make_spec(
         Resources(settings), study="accuracy", model=str(model), benchmark="starter_pairs", limit=LIMIT, seed=3
     )
     folder = RunFolder.create(settings.runs, spec)
     if where is not None:
-        places.save(folder, where)
+        places.save_target(folder, where)
     return folder
 
 
@@ -102,7 +102,7 @@ def test_a_run_on_a_cluster_equals_a_run_here(cluster, settings, tiny_gpt2, here
 
 
 def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cluster, settings, tiny_gpt2, here):
-    folder = new_run(settings, tiny_gpt2, Where("auto", workers=1, cpus=1))
+    folder = new_run(settings, tiny_gpt2, ComputeTarget("auto", workers=1, cpus=1))
 
     def cancel_early(done: int, total: int) -> None:
         if folder.finished():
@@ -121,7 +121,7 @@ def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cl
             killed.extend((int(ready[0][1]), int(ready[0][2])))
             os.kill(killed[1], signal.SIGKILL)
 
-    places.save(folder, CLUSTER)
+    places.save_target(folder, CLUSTER)
     assert work(folder, Resources(settings), said.append, kill_once) == "complete"
     assert killed
     assert any(f"worker {killed[0]} " in line and "was lost" in line for line in said)
@@ -131,7 +131,7 @@ def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cl
 
 def test_a_cancel_reaches_a_cluster_whose_workers_wait_for_a_dripping_endpoint(cluster, settings):
     with serving(drips) as server:
-        folder = new_run(settings, f"{server.url}#m", Where("auto", workers=1, cpus=1))
+        folder = new_run(settings, f"{server.url}#m", ComputeTarget("auto", workers=1, cpus=1))
         at: list[float] = []
 
         def cancel() -> None:
@@ -146,7 +146,7 @@ def test_a_cancel_reaches_a_cluster_whose_workers_wait_for_a_dripping_endpoint(c
 
 
 def test_a_run_into_a_bucket_outlives_a_broken_upload_and_an_expired_key(cluster, way, settings, tiny_gpt2, here):
-    folder = new_run(settings, tiny_gpt2, Where("auto", to="s3://runs/papers", workers=1, cpus=1))
+    folder = new_run(settings, tiny_gpt2, ComputeTarget("auto", to="s3://runs/papers", workers=1, cpus=1))
     way.broken = 2
 
     def expire(done: int, total: int) -> None:
@@ -170,7 +170,7 @@ def test_a_run_into_a_bucket_outlives_a_broken_upload_and_an_expired_key(cluster
     bucket.write(f"parts/scores/{names[-1]}.parquet", b"half")
     assert len(buckets.pull(bucket, lost)) == 1
     assert lost.finished() == kept[:-1]
-    places.save(lost, places.read(folder))
+    places.save_target(lost, places.read_target(folder))
 
     elsewhere = settings_module.Settings(cache=settings.cache.parent / "new", offline=True)
     assert work(lost, Resources(elsewhere), lambda message: None) == "complete"

@@ -97,7 +97,7 @@ def made_up_parts(settings):
     )  # fmt: skip
     resources = Resources(settings)
     resources._process = object()
-    return part.Work(spec, resources, recipe, instances), stages, alive
+    return part.RunWork(spec, resources, recipe, instances), stages, alive
 
 
 def is_alive(pid: int) -> bool:
@@ -295,11 +295,11 @@ def test_a_folder_named_otherwise_is_the_same_model_and_loaded_once(settings, ti
 
 
 def test_parts_prepared_ahead_are_let_go_once_they_are_stored(settings, monkeypatch):
-    monkeypatch.setattr(part, "LARGEST", 4)
+    monkeypatch.setattr(part, "MAX_INSTANCES", 4)
     work, stages, alive = made_up_parts(settings)
     folder = RunFolder.create(settings.runs, work.spec)
     pipeline.make_parts(folder, work, stages, MadeUpMeter(), lambda: "stamp")
-    assert len(alive) == 100 and max(alive) <= pipeline.AHEAD + 4
+    assert len(alive) == 100 and max(alive) <= pipeline.MAX_PARTS_AHEAD + 4
     assert [int(name.rpartition("/")[2]) for name in folder.read("measures")["instance_id"]] == list(range(400))
 
 

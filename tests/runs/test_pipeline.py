@@ -70,7 +70,7 @@ def make(settings, steps: Steps) -> tuple[RunFolder, Meter]:
         "accuracy", "", "", 2, {}, ("pair",), run_part=stages.run, stages=stages, summarize=lambda *given: [],
         select=lambda *given: INSTANCES, first_part=4,
     )  # fmt: skip
-    work = part.Work(SPEC, Resources(settings), recipe, INSTANCES)
+    work = part.RunWork(SPEC, Resources(settings), recipe, INSTANCES)
     meter = Meter()
     pipeline.make_parts(folder, work, stages, meter, lambda: "stamp")
     return folder, meter

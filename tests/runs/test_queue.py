@@ -32,7 +32,7 @@ def test_files_that_are_no_tickets_do_not_hold_up_the_line(settings):
         (line / name).write_text("")
     began = time.monotonic()
     queue.wait_for_turn(folder, settings, silent)
-    queue.leave_line()
+    queue.leave_queue()
     assert time.monotonic() - began < 60
     assert sorted(path.name for path in line.iterdir()) == [".DS_Store", "0 notes", "desktop.ini"]
 
@@ -52,5 +52,5 @@ def test_a_model_is_not_loaded_ahead_of_a_run_that_is_under_way(settings, monkey
     try:
         command.main(asked)
     finally:
-        queue.leave_line()
+        queue.leave_queue()
     assert began == ["loaded", "started"]

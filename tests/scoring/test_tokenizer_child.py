@@ -46,7 +46,7 @@ def source_of(folder) -> Source:
 
 
 def test_what_is_read_without_pytorch_is_what_is_read_with_it(tiny_gpt2):
-    assert told(source_of(tiny_gpt2)) == ("reading", hf_tokenizer.read_setup(source_of(tiny_gpt2)))
+    assert told(source_of(tiny_gpt2)) == ("tokenizer", hf_tokenizer.read_setup(source_of(tiny_gpt2)))
 
 
 def test_what_cannot_be_read_is_tried_again_with_pytorch_and_told_in_the_same_sentence(tiny_gpt2, tmp_path):

@@ -173,12 +173,12 @@ def test_nor_does_a_setting_of_a_run_lead_there(study, settings, cache, monkeypa
 
 def test_a_visitor_names_no_cluster(cache, monkeypatch):
     from explorer.errors import UsageError
-    from explorer.runs.place import Where
+    from explorer.runs.compute_target import ComputeTarget
 
     monkeypatch.setattr(visitor, "role", lambda: "visitor")
     monkeypatch.setenv("EXPLORER_CACHE", str(cache))
     with pytest.raises(UsageError, match="Only the owner"):
-        starting.submit("accuracy", "gemma-3-270m", "starter_pairs", Where("10.0.0.1:6379"))
+        starting.submit("accuracy", "gemma-3-270m", "starter_pairs", ComputeTarget("10.0.0.1:6379"))
 
 
 @pytest.mark.parametrize(("trust", "trusted"), [("", False), ("0", False), ("1", True)])

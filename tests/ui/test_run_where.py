@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from explorer.runs.place import Where
+from explorer.runs.compute_target import ComputeTarget
 
 
 def panel() -> None:
@@ -23,11 +23,11 @@ def panel() -> None:
 def test_a_run_is_done_here_unless_a_cluster_is_named():
     app = AppTest.from_function(panel).run()
     assert [box.label for box in app.text_input] == ["Ray cluster"]
-    assert app.session_state["chosen"] == Where()
+    assert app.session_state["chosen"] == ComputeTarget()
     app.text_input(key="run:cluster").set_value("10.0.0.1:6379").run()
     app.number_input(key="run:workers").set_value(8).run()
-    assert app.session_state["chosen"] == Where("10.0.0.1:6379", workers=8)
+    assert app.session_state["chosen"] == ComputeTarget("10.0.0.1:6379", workers=8)
     app.text_input(key="run:to").set_value("https://host/x").run()
     assert "can only be read" in app.error[0].value
     app.text_input(key="run:cluster").set_value("").run()
-    assert not app.error and app.session_state["chosen"] == Where()
+    assert not app.error and app.session_state["chosen"] == ComputeTarget()

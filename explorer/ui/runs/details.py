@@ -21,8 +21,8 @@ from explorer.finding import Finding
 from explorer.results import archive, broken_off, queries
 from explorer.results import store as stores
 from explorer.results.packed_run import PackedRun, Run
+from explorer.runs import compute_target as places
 from explorer.runs import imported, queue
-from explorer.runs import place as places
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.studies import declared, many_tests
@@ -346,7 +346,7 @@ def _log(folder: RunFolder) -> None:
 
 def _conditions(folder: RunFolder) -> None:
     def draw() -> None:
-        if (where := places.read(folder)).cluster:
+        if (where := places.read_target(folder)).cluster:
             st.write(show.plain(f"Done on {where.in_words}."))
         try:
             st.json(dataclasses.asdict(folder.spec), expanded=1)

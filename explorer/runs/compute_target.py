@@ -19,7 +19,7 @@ AUTO = "auto"  # the cluster that Ray finds, else one started on this machine
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ComputeTarget:
     """The place of a run's work; all but `cluster` matter on a cluster only."""
 
     cluster: str = ""  # "" = this machine, auto, or an address: host:6379, ray://host:10001
@@ -36,13 +36,13 @@ class Where:
         return f"the Ray cluster {self.cluster}{into}"
 
 
-HERE = Where()
+THIS_MACHINE = ComputeTarget()
 
 
-def checked_place(where: Where) -> Where:
+def checked_target(where: ComputeTarget) -> ComputeTarget:
     """The place itself; UsageError where it cannot be meant or its packages are missing."""
     if not where.cluster:
-        if where != HERE:
+        if where != THIS_MACHINE:
             raise UsageError(
                 "--to, --workers and --cpus are for a run on a cluster. Give --cluster auto or an address."
             )
@@ -73,15 +73,15 @@ def set_up_ray() -> None:
         os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 
-def save(folder: RunFolder, where: Where) -> None:
+def save_target(folder: RunFolder, where: ComputeTarget) -> None:
     """Says in the run's folder where its next worker shall do it."""
     files.write_json(folder.path / "where.json", dataclasses.asdict(where))
 
 
-def read(folder: RunFolder) -> Where:
+def read_target(folder: RunFolder) -> ComputeTarget:
     """Where a run is to be done; on this machine where nothing else was said."""
     fields = files.read_json(folder.path / "where.json")
-    return Where(
+    return ComputeTarget(
         cluster=_text(fields.get("cluster")),
         to=_text(fields.get("to")),
         workers=_whole_number(fields.get("workers")),

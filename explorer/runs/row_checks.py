@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from explorer.errors import RunError
 from explorer.rows.schema import FACTORS
-from explorer.runs import outside
+from explorer.runs import validation
 
 # What tells the rows of a table apart. The same n-gram may be counted twice (a swapped text and its original).
 _IDENTITY = {
@@ -30,24 +30,24 @@ def check_part(parts: Path, name: str, tables: Collection[str], study: str) -> s
     first, last = (int(place) for place in name.split("-"))
     paths = {table: parts / table / f"{name}.parquet" for table in tables}
     for table, path in paths.items():
-        outside.check_table(path, table, first, last)
+        validation.check_table(path, table, first, last)
     if "instances" not in paths:
         raise RunError(f"The part {name} has no table of its instances, expected one. Get it again.")
     instance_ids = _column(paths["instances"], "instance_id")
     ids = set(instance_ids.to_pylist())
     for table, path in paths.items():
         where = f"{table}/{path.name}"
-        if None in ids or not _all_within(path, table, study, instance_ids):
+        if None in ids or not _has_only_these_instances(path, table, study, instance_ids):
             raise RunError(
                 f"{where} is not in order: it holds rows of instances that are not of this part. Do not use it, or get "
                 "it again."
             )
-        if doubled := _doubled(path, table):
+        if doubled := _repeated_rows(path, table):
             raise RunError(
                 f"{where} is not in order: {doubled:,} of its rows are there twice, expected each once. Do not use it, "
                 "or get it again."
             )
-    _refuse_lacking(paths, ids, name, study)
+    _require_every_instance(paths, ids, name, study)
     return ids
 
 
@@ -55,7 +55,7 @@ def _column(path: Path, column: str) -> pa.Array:
     return pq.read_table(path, columns=[column]).column(column).combine_chunks()
 
 
-def _all_within(path: Path, table: str, study: str, instance_ids: pa.Array) -> bool:
+def _has_only_these_instances(path: Path, table: str, study: str, instance_ids: pa.Array) -> bool:
     if table == "findings":
         return True
     rows = pq.read_table(path, columns=["instance_id", *(["condition"] if table == "variants" else [])])
@@ -65,7 +65,7 @@ def _all_within(path: Path, table: str, study: str, instance_ids: pa.Array) -> b
     return pc.all(pc.is_in(rows.column("instance_id"), value_set=instance_ids), min_count=0).as_py() is not False
 
 
-def _doubled(path: Path, table: str) -> int:
+def _repeated_rows(path: Path, table: str) -> int:
     if table not in _IDENTITY:
         return 0
     columns: Sequence[str] = _IDENTITY[table]
@@ -73,19 +73,19 @@ def _doubled(path: Path, table: str) -> int:
     return int(rows.num_rows - rows.group_by(list(columns)).aggregate([]).num_rows)
 
 
-def _refuse_lacking(paths: dict[str, Path], ids: set[str], name: str, study: str) -> None:
+def _require_every_instance(paths: dict[str, Path], ids: set[str], name: str, study: str) -> None:
     if study not in _WRITE_ALWAYS:
         return
-    tables_there = {
+    ids_written = {
         table: set(_column(paths[table], "instance_id").to_pylist())
         for table in (*_ALWAYS, "generations")
         if table in paths
     }
     # Of an imported log each answer is scored or written.
-    wanted = {"any table": set().union(*tables_there.values())} if "generations" in tables_there else tables_there
-    for table in () if "generations" in tables_there else _ALWAYS:
-        wanted.setdefault(table, set())
-    for table, present in wanted.items():
+    ids_by_table = {"any table": set().union(*ids_written.values())} if "generations" in ids_written else ids_written
+    for table in () if "generations" in ids_written else _ALWAYS:
+        ids_by_table.setdefault(table, set())
+    for table, present in ids_by_table.items():
         if lacking := len(ids - present):
             raise RunError(
                 f"The part {name} is not in order: {lacking:,} of its {len(ids):,} instances have no row in {table}, "

@@ -26,16 +26,16 @@ from explorer.studies import STUDIES
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LATEST = 4_102_444_800.0  # seconds since 1970: the year 2100
-LARGEST = 1e18  # of any number in a table
-MOST = 10**12  # instances of a run
-LONGEST_NAME = 1_000
-LONGEST_TEXT = 100_000  # in a JSON file; tables may hold longer ones
-DEEPEST = 8
+LATEST_DATE = 4_102_444_800.0  # seconds since 1970: the year 2100
+MAX_NUMBER = 1e18  # of any number in a table
+MAX_INSTANCES = 10**12  # instances of a run
+MAX_NAME = 1_000
+MAX_TEXT = 100_000  # in a JSON file; tables may hold longer ones
+MAX_DEPTH = 8
 PARQUET = Bounds(rows=20_000_000, values=200_000_000, bytes=1 << 30)  # of one file of a part
 BATCH = 4_096
-LONGEST_ID = 10_000  # characters of an id, or of a name in a table
-LONGEST_CELL = 10_000_000  # of any other text in a table
+MAX_ID = 10_000  # characters of an id, or of a name in a table
+MAX_CELL = 10_000_000  # of any other text in a table
 ROUNDING = 1e-6  # nats by which a log-probability may be above 0
 # Numbers of a table that count something, and logarithms of probabilities.
 _COUNTS = ("request", "position", "tokens", "scored", "chars", "bytes", "truncated", "start", "n", "count", "left_out")
@@ -58,7 +58,7 @@ def _study(text: str) -> str:
     return text
 
 
-def _plain_json(value: Any, deep: int = DEEPEST) -> Any:
+def _plain_json(value: Any, deep: int = MAX_DEPTH) -> Any:
     """The value itself where it is JSON of bounded depth, length and size of numbers."""
     if isinstance(value, Mapping):
         if not deep or len(value) > 10_000:
@@ -72,16 +72,16 @@ def _plain_json(value: Any, deep: int = DEEPEST) -> Any:
         for item in value:
             _plain_json(item, deep - 1)
     elif isinstance(value, str):
-        if len(value) > LONGEST_TEXT:
+        if len(value) > MAX_TEXT:
             raise ValueError(f"holds a text of {len(value):,} characters")
-    elif isinstance(value, int | float) and not (math.isfinite(value) and abs(value) <= LARGEST):
+    elif isinstance(value, int | float) and not (math.isfinite(value) and abs(value) <= MAX_NUMBER):
         raise ValueError("holds a number that is none")
     return value
 
 
-Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_name)]
-Date = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
-Amount = Annotated[int, Field(ge=0, le=MOST)]
+Name = Annotated[str, Field(max_length=MAX_NAME), AfterValidator(_name)]
+Date = Annotated[float, Field(ge=0, le=LATEST_DATE, allow_inf_nan=False)]
+Amount = Annotated[int, Field(ge=0, le=MAX_INSTANCES)]
 Objects = Annotated[dict[str, Any], AfterValidator(_plain_json)]
 Table = Annotated[str, Field(pattern=rf"^(?:{'|'.join(TABLES)})$")]
 
@@ -105,7 +105,7 @@ class SpecFields(_Strict):
     weights: Name = ""
     data_hash: Name = ""
     suites: Annotated[list[Name], Field(max_length=100_000)]
-    limit: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_INSTANCES)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     dtype: Annotated[str, Field(max_length=20)] = "auto"
     settings: Objects = {}
@@ -114,7 +114,7 @@ class SpecFields(_Strict):
 
 class _SweepRequest(_Strict):
     suites: Annotated[list[Name], Field(max_length=100_000)] | None = None
-    limit: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_INSTANCES)] | None = None
     dtype: Annotated[str, Field(max_length=20)] = "auto"
     settings: Objects = {}
     only: Annotated[list[Name], Field(max_length=100_000)] = []
@@ -156,12 +156,12 @@ class ProgressFields(_Open):
     status: Literal["queued", "running", "interrupted", "complete", "failed", "cancelled"] = "interrupted"
     done: Amount = 0
     total: Amount = 0
-    rate: Annotated[float, Field(ge=0, le=LARGEST)] = math.nan
-    eta: Annotated[float, Field(ge=0, le=LARGEST)] = math.nan
-    message: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""
+    rate: Annotated[float, Field(ge=0, le=MAX_NUMBER)] = math.nan
+    eta: Annotated[float, Field(ge=0, le=MAX_NUMBER)] = math.nan
+    message: Annotated[str, Field(max_length=MAX_TEXT)] = ""
     created: Date = 0.0
     updated: Date = 0.0
-    imported: Annotated[str, Field(max_length=LONGEST_NAME)] = ""
+    imported: Annotated[str, Field(max_length=MAX_NAME)] = ""
 
 
 class MarkFields(_Open):
@@ -234,7 +234,7 @@ def _is_valid(kind: type[BaseModel], fields: Any) -> bool:
 
 def progress(fields: Mapping[str, Any]) -> ProgressFields:
     """What progress.json says; what of it cannot be is left out."""
-    return _lenient(ProgressFields, fields)
+    return _validate_leniently(ProgressFields, fields)
 
 
 def mark(fields: Mapping[str, Any]) -> MarkFields | None:
@@ -321,7 +321,7 @@ def _check_rows(batch: pa.RecordBatch, table: str) -> None:
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         values = column.flatten() if pa.types.is_list(column.type) else column
         if pa.types.is_floating(values.type):
-            sound = pc.all(pc.less_equal(pc.abs(pc.cast(values, pa.float64())), LARGEST), skip_nulls=True).as_py()
+            sound = pc.all(pc.less_equal(pc.abs(pc.cast(values, pa.float64())), MAX_NUMBER), skip_nulls=True).as_py()
             if sound is False:
                 raise ValueError(f"the column {name} holds a number that is none")
         _check_range(name, values)
@@ -351,7 +351,7 @@ def _check_range(name: str, values: pa.Array) -> None:
     if name in _LOGPROBS and (most := pc.max(values).as_py()) is not None and most > ROUNDING:
         raise ValueError(f"the column {name} holds {most:g}, expected the logarithm of a probability, at most 0")
     if pa.types.is_string(values.type):
-        longest = LONGEST_CELL if name in _TEXTS else LONGEST_ID
+        longest = MAX_CELL if name in _TEXTS else MAX_ID
         if (length := pc.max(pc.utf8_length(values)).as_py() or 0) > longest:
             raise ValueError(f"the column {name} holds a text of {length:,} characters, expected at most {longest:,}")
 
@@ -363,17 +363,17 @@ def _json(text: str, column: str) -> Any:
         raise ValueError(f"the column {column} holds a text that is no JSON") from None
 
 
-def _lenient(kind: type[M], fields: Mapping[str, Any]) -> M:
+def _validate_leniently(kind: type[M], fields: Mapping[str, Any]) -> M:
     known = {name: value for name, value in fields.items() if name in kind.model_fields}
     while True:
         try:
             return kind.model_validate(known)
         except ValidationError as error:
-            for name in _wrong(error):
+            for name in _wrong_fields(error):
                 known.pop(name, None)
 
 
-def _wrong(error: ValidationError) -> Iterator[str]:
+def _wrong_fields(error: ValidationError) -> Iterator[str]:
     return (
         str(fault["loc"][0]) for fault in error.errors(include_url=False, include_context=False, include_input=False)
     )

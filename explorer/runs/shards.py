@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.errors import RunError
-from explorer.runs import belonging, environment, files, outside, part
+from explorer.runs import environment, files, part, row_checks, validation
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.parts import part_name
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-GRACE = 15.0  # seconds that a part which was begun in time may go on
+SECONDS_OF_GRACE = 15.0  # seconds that a part which was begun in time may go on
 
 
 class TimeUp(Exception):
@@ -41,13 +41,13 @@ def run_parts(
     work = part.prepare(folder.spec, resources)
     total = len(work.instances)
     folder.write_progress(total=total)
-    mine = range(total * share // shares, total * (share + 1) // shares)
-    left = [
-        (max(first, mine.start), min(last, mine.stop - 1))
+    own_range = range(total * share // shares, total * (share + 1) // shares)
+    gaps = [
+        (max(first, own_range.start), min(last, own_range.stop - 1))
         for first, last in folder.unfinished(total)
-        if first < mine.stop and last >= mine.start
+        if first < own_range.stop and last >= own_range.start
     ]
-    if not left:
+    if not gaps:
         return True
     if now() >= until:
         return False
@@ -56,17 +56,17 @@ def run_parts(
     size = work.recipe.first_part
 
     def stop_when_late(done: int, of: int) -> None:
-        if now() > until + GRACE:
+        if now() > until + SECONDS_OF_GRACE:
             raise TimeUp
 
-    for first, last in left:
+    for first, last in gaps:
         while first <= last:
             if now() >= until:
                 return False
             end = min(first + size - 1, last)
             started = now()
             try:
-                tables = part.tables(work, first, end, stop_when_late)
+                tables = part.build_tables(work, first, end, stop_when_late)
             except TimeUp:
                 return False
             folder.write_part(first, end, tables, stamp)
@@ -91,11 +91,11 @@ def merge(source: Path, runs: Path) -> list[str]:
     for folder in folders:
         if (run_id := specs.run_id(folder.stored_spec())) != folder.run_id:
             raise RunError(f"{folder.path} holds the spec of {run_id}. Leave it out, or name it so.")
-        _add(folder, RunFolder.create(runs, folder.spec))
+        _add_folder(folder, RunFolder.create(runs, folder.spec))
     return [folder.run_id for folder in folders]
 
 
-def _add(folder: RunFolder, target: RunFolder) -> None:
+def _add_folder(folder: RunFolder, target: RunFolder) -> None:
     if damaged := folder.damaged():
         raise RunError(
             f"{folder.path}/parts/{damaged[0]} is not as it was written, and {len(damaged) - 1} more. Get it again."
@@ -104,7 +104,7 @@ def _add(folder: RunFolder, target: RunFolder) -> None:
         place = path.relative_to(folder.path)
         # A link leads to a file of this machine, which the other has not seen.
         is_own = path.is_file() and not any((folder.path / up).is_symlink() for up in (place, *place.parents[:-1]))
-        if is_own and place.parts[0] not in _OWN:
+        if is_own and place.parts[0] not in NOT_COPIED:
             files.make_folder((target.path / place).parent)
             _copy(path, target.path / place)
     for first, last in folder.finished():
@@ -112,7 +112,7 @@ def _add(folder: RunFolder, target: RunFolder) -> None:
         done = folder.parts / f"{name}.done"
         mark = folder.mark(name)
         if mark:
-            belonging.check_part(folder.parts, name, mark.tables, folder.spec.study)
+            row_checks.check_part(folder.parts, name, mark.tables, folder.spec.study)
         for table in mark.tables if mark else ():
             files.make_folder(target.parts / table)
             _copy(folder.parts / table / f"{name}.parquet", target.parts / table / f"{name}.parquet")
@@ -120,7 +120,7 @@ def _add(folder: RunFolder, target: RunFolder) -> None:
     if folder.progress().status == "complete":
         files.make_folder(target.parts / "findings")
         for path in folder.part_files("findings"):
-            outside.check_table(path, "findings")
+            validation.check_table(path, "findings")
             _copy(path, target.parts / "findings" / path.name)
             if (folder.parts / "findings.done").exists():
                 _copy(folder.parts / "findings.done", target.parts / "findings.done")
@@ -128,7 +128,7 @@ def _add(folder: RunFolder, target: RunFolder) -> None:
 
 
 # What a folder has of its own, or what is copied part by part.
-_OWN = ("spec.json", "progress.json", "log.txt", "lock", "cancel", "parts")
+NOT_COPIED = ("spec.json", "progress.json", "log.txt", "lock", "cancel", "parts")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from explorer.errors import RunError
 from explorer.resources import Resources
 from explorer.rows.schema import TABLES
-from explorer.runs import request, share, worker
+from explorer.runs import request, shards, worker
 from explorer.runs.folder import RunFolder
 
 LATER = float("inf")
@@ -45,26 +45,26 @@ def is_the_same(one: RunFolder, other: RunFolder) -> bool:
 def test_shares_make_together_what_one_worker_makes(settings, resources, spec, unbroken):
     folder = RunFolder.create(settings.runs, spec)
     for number in (2, 0, 1):
-        assert share.run_parts(folder, resources, number, 3, LATER)
-    share.summarize(folder, resources)
+        assert shards.run_parts(folder, resources, number, 3, LATER)
+    shards.summarize(folder, resources)
     assert folder.progress().status == "complete"
     assert is_the_same(folder, unbroken)
 
 
 def test_a_run_is_not_concluded_before_its_parts_are_there(settings, resources, spec):
     folder = RunFolder.create(settings.runs, spec)
-    assert share.run_parts(folder, resources, 1, 2, LATER)
+    assert shards.run_parts(folder, resources, 1, 2, LATER)
     with pytest.raises(RunError, match="lacks the instances 0 to 19"):
-        share.summarize(folder, resources)
+        shards.summarize(folder, resources)
 
 
 def test_no_part_is_begun_after_the_time_and_the_next_call_goes_on(settings, resources, spec, unbroken):
     folder = RunFolder.create(settings.runs, spec)
     clock = iter(range(1000))
-    assert not share.run_parts(folder, resources, 0, 1, until=4, now=lambda: float(next(clock)))
+    assert not shards.run_parts(folder, resources, 0, 1, until=4, now=lambda: float(next(clock)))
     assert 0 < folder.progress().done < 40
-    assert share.run_parts(folder, resources, 0, 1, LATER)
-    share.summarize(folder, resources)
+    assert shards.run_parts(folder, resources, 0, 1, LATER)
+    shards.summarize(folder, resources)
     assert is_the_same(folder, unbroken)
 
 
@@ -72,22 +72,22 @@ def test_parts_made_in_two_places_are_merged_and_none_counts_twice(settings, res
     places = []
     for number, last in enumerate((25, 40)):
         folder = RunFolder.create(settings.runs, spec)
-        share.run_parts(folder, resources, 0, 1, LATER) if last == 40 else share.run_parts(
+        shards.run_parts(folder, resources, 0, 1, LATER) if last == 40 else shards.run_parts(
             folder, resources, 0, 2, LATER
         )
         places.append(tmp_path / f"place {number}")
         places[-1].mkdir()
         shutil.move(folder.path, places[-1] / folder.run_id)
     for place in places:
-        assert share.merge(place, settings.runs) == [unbroken.run_id]
+        assert shards.merge(place, settings.runs) == [unbroken.run_id]
     merged = RunFolder.find(settings.runs, unbroken.run_id)
-    assert share.run_parts(merged, resources, 0, 1, LATER)
-    share.summarize(merged, resources)
+    assert shards.run_parts(merged, resources, 0, 1, LATER)
+    shards.summarize(merged, resources)
     assert is_the_same(merged, unbroken)
 
 
 def test_a_finished_run_is_merged_with_its_conclusions(settings, unbroken, tmp_path):
-    share.merge(unbroken.path.parent, settings.runs)
+    shards.merge(unbroken.path.parent, settings.runs)
     merged = RunFolder.find(settings.runs, unbroken.run_id)
     assert merged.progress().status == "complete"
     assert merged.environment == unbroken.environment
@@ -97,4 +97,4 @@ def test_a_finished_run_is_merged_with_its_conclusions(settings, unbroken, tmp_p
 def test_a_folder_under_a_wrong_name_is_refused(settings, unbroken, tmp_path):
     shutil.move(unbroken.path, tmp_path / "accuracy-000000000000")
     with pytest.raises(RunError, match="holds the spec of"):
-        share.merge(tmp_path, settings.runs)
+        shards.merge(tmp_path, settings.runs)
