@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import gc
 import json
 import pickle
@@ -232,7 +233,7 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
 
         def kept(self: ModelProcess, rows: bytes, options: Any) -> Any:
             with guard, args.rows.open("ab") as out:
-                pickle.dump((rows_from_bytes(rows), dict(options)), out)
+                pickle.dump((rows_from_bytes(rows), dataclasses.asdict(options)), out)
             return ask(self, rows, options)
 
         guard = threading.Lock()

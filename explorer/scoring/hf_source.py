@@ -314,7 +314,7 @@ def tokenizer_folder(path: Path) -> Path | None:
 
 def base_of(path: Path) -> str:
     """The model that an adapter names as its base; ModelError where that is an adapter, too."""
-    base = str(hf_weights.adapter_config(path)["base_model_name_or_path"])
+    base = hf_weights.adapter_config(path).base
     if is_folder(base) and os.path.isfile(path_of(base) / ADAPTER):
         raise ModelError(f"{path} is an adapter on {base}, which is an adapter, too. {hf_weights.ADVICE_MERGE}")
     return base
@@ -356,7 +356,7 @@ def _hash_remembered(path: Path, hash_files: Callable[[Path], str]) -> str:
 def weights_format(path: Path) -> str:
     """In which form a model's weights come that are no safetensors by themselves; "" where they are."""
     if (path / ADAPTER).is_file():
-        return f"LoRA adapter on {hf_weights.adapter_config(path)['base_model_name_or_path']}"
+        return f"LoRA adapter on {hf_weights.adapter_config(path).base}"
     return "GGUF" if gguf_file(path) else "PyTorch .bin" if bin_files(path) else ""
 
 

@@ -13,6 +13,7 @@ import os
 import pickle
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -196,7 +197,18 @@ MAX_RANK = 1 << 20
 MAX_NAME = 1_000  # characters of the name of a base model
 
 
-def adapter_config(path: Path) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class LoraAdapter:
+    """What adapter_config.json says of a plain LoRA; rank and alpha as written there, checked when they are used."""
+
+    base: str  # the model that it changes: a name or a folder
+    rank: Any
+    alpha: Any
+    by_root_of_rank: bool  # the change is scaled by alpha / root of the rank, not by alpha / rank
+    transposed: bool  # the base keeps its matrices as (in, out), as GPT-2 does
+
+
+def adapter_config(path: Path) -> LoraAdapter:
     """What an adapter says of itself; ModelError where it is no plain LoRA, which alone is merged here."""
     try:
         settings = plain_json.read((path / ADAPTER).read_text("utf-8"))
@@ -214,7 +226,13 @@ def adapter_config(path: Path) -> dict[str, Any]:
             raise ModelError(
                 f"{path} is a LoRA adapter with {name} = {settings[name]!r}, which is not merged here. {ADVICE_MERGE}"
             )
-    return dict(settings)
+    return LoraAdapter(
+        base=named,
+        rank=settings.get("r"),
+        alpha=settings.get("lora_alpha"),
+        by_root_of_rank=bool(settings.get("use_rslora")),
+        transposed=bool(settings.get("fan_in_fan_out")),
+    )
 
 
 def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
@@ -222,9 +240,9 @@ def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
     from safetensors import SafetensorError
     from safetensors.torch import load_file, save_file
 
-    settings = adapter_config(path)
-    folder = base(str(settings["base_model_name_or_path"]))
-    changes = _adapter_changes(path, settings)
+    config = adapter_config(path)
+    folder = base(config.base)
+    changes = _adapter_changes(path, config)
     missing = set(changes)
     for file in weight_files(folder):
         try:
@@ -238,7 +256,7 @@ def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
             module = name.removesuffix(".weight")
             changed = next((key for key in missing if module in (key, key.partition(".")[2])), None)
             if changed:
-                tensors[name] = _apply_change(tensor, changes[changed], bool(settings.get("fan_in_fan_out")), name)
+                tensors[name] = _apply_change(tensor, changes[changed], config.transposed, name)
                 missing.discard(changed)
         save_file(_unshared(tensors), out / file.name, metadata={"format": "pt"})
     if missing:
@@ -250,20 +268,20 @@ def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
     _copy_rest(folder, out)
 
 
-def _adapter_changes(path: Path, settings: Mapping[str, Any]) -> dict[str, Change]:
+def _adapter_changes(path: Path, config: LoraAdapter) -> dict[str, Change]:
     """Module → the factors of what is added to its weight: scale, B (out, rank) and A (rank, in)."""
     from safetensors.torch import load_file
 
     try:
         tensors = load_file(path / "adapter_model.safetensors")
-        rank, alpha = int(settings["r"]), float(settings["lora_alpha"])
+        rank, alpha = int(config.rank), float(config.alpha)
         if not 1 <= rank <= MAX_RANK or not math.isfinite(alpha):
             raise ValueError(f"r = {rank}, lora_alpha = {alpha}")
     except Exception as error:  # whatever safetensors raises of files from elsewhere
         raise ModelError(
             f"{path} lacks a readable adapter_model.safetensors, or its rank ({_first_line(error)}). {ADVICE_MERGE}"
         ) from error
-    scale = alpha / (rank**0.5 if settings.get("use_rslora") else rank)
+    scale = alpha / (rank**0.5 if config.by_root_of_rank else rank)
     changes = {}
     for name in tensors:
         module, _, rest = name.removeprefix("base_model.model.").partition(".lora_")

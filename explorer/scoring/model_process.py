@@ -30,7 +30,7 @@ from explorer.errors import ExplorerError, ModelError
 from explorer.records import PackedRow
 from explorer.scoring.child_process import Child, Message
 from explorer.scoring.encode import DescribedTokenizer, TextEncoder
-from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowScores
+from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowOptions, RowScores
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class ModelProcess:
         self, rows: Sequence[PackedRow], *, token_budget: int | None = None, moments: bool = False
     ) -> Callable[[Progress | None], list[RowScores]]:
         """Asks for the scores of packed rows, behind what was asked before; what is given waits for them."""
-        pending = self._ask(rows_as_bytes(rows), {"token_budget": token_budget, "moments": moments})
+        pending = self._ask(rows_as_bytes(rows), RowOptions(token_budget, moments))
 
         def wait_for_scores(progress: Progress | None = None) -> list[RowScores]:
             reported = pending.done
@@ -235,13 +235,13 @@ class ModelProcess:
 
         return wait_for_scores
 
-    def _ask(self, rows: bytes, options: Mapping[str, Any]) -> _PendingScores:
+    def _ask(self, rows: bytes, options: RowOptions) -> _PendingScores:
         pending = _PendingScores()
         with self._lock:
             self._number += 1
             number = self._number
             self._pending[number] = pending
-        self._send(("score", number, rows, dict(options)))
+        self._send(("score", number, rows, options))
         return pending
 
     # Rows and scores are pickled where they are made and read where they are used: who passes them on sees bytes.

@@ -31,6 +31,7 @@ from explorer.scoring.model_process import LoadedModel, LoadRequest, rows_from_b
 
 if TYPE_CHECKING:
     from explorer.records import PackedRow
+    from explorer.scoring.engine.contract import RowOptions
     from explorer.scoring.hf import HFModel
     from explorer.scoring.hf_direct import DirectModel
 
@@ -44,7 +45,7 @@ class _ScoreRequest:
 
     number: int
     rows: list[PackedRow]
-    options: dict[str, Any]
+    options: RowOptions
 
 
 def main(socket: int) -> None:
@@ -147,9 +148,9 @@ def _queue_requests(
             pickled = pickle.dumps(list(islice(scores, len(each.rows))), 5)
             connection.send(("rows", each.number, pickled, model.record()))
 
-    rows = [row for each in together for row in each.rows]
+    rows, options = [row for each in together for row in each.rows], together[0].options
     try:
-        finish = model.runner.begin(rows, report_progress, **together[0].options)
+        finish = model.runner.begin(rows, report_progress, options.token_budget, moments=options.moments)
     except Exception as error:
         return partial(send_failure, error)
     return send_scores

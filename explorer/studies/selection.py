@@ -57,11 +57,11 @@ def of_slice(instances: Sequence[Instance], ids: Sequence[str]) -> list[Instance
     """The instances of a slice, or all where it names none; UsageError where none of them is here."""
     if not ids:
         return list(instances)
-    wanted = set(ids)
-    in_slice = [instance for instance in instances if instance.id in wanted]
+    slice_ids = set(ids)
+    in_slice = [instance for instance in instances if instance.id in slice_ids]
     if not in_slice:
         raise UsageError(
-            f"None of the {len(wanted):,} instances of the slice is in this benchmark. Keep the slice anew."
+            f"None of the {len(slice_ids):,} instances of the slice is in this benchmark. Keep the slice anew."
         )
     return in_slice
 

@@ -28,6 +28,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.scoring import child_process, hf, model_process, model_process_child
 from explorer.scoring.engine import tree
+from explorer.scoring.engine.contract import RowOptions
 from explorer.scoring.score import ModelScorer, score
 from explorer.studies.study import Stages, Study
 from tests.forked import FORKED
@@ -235,7 +236,8 @@ def test_rows_come_to_another_process_as_they_are():
 
 def test_what_waits_is_gathered_up_to_a_bound_in_its_order_and_by_its_options():
     messages = queue.SimpleQueue()
-    for number, (rows, options) in enumerate([(100, {}), (100, {}), (100, {}), (1, {"moments": True}), (1, {})]):
+    plain, moments = RowOptions(), RowOptions(moments=True)
+    for number, (rows, options) in enumerate([(100, plain), (100, plain), (100, plain), (1, moments), (1, plain)]):
         messages.put(("score", number, [None] * rows, options))
     gathered, first = [], None
     while first is not None or not messages.empty():

@@ -29,6 +29,14 @@ class RowScores:
     deviations: np.ndarray | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """How a batch of rows is scored; a process that asks another one for scores sends it along."""
+
+    token_budget: int | None = None  # tokens of a forward pass at most; None leaves it to the device
+    moments: bool = False  # mean and deviation over the vocabulary, too
+
+
 @dataclass(slots=True)
 class Stats:
     """What a generator has done so far, in tokens."""

@@ -150,10 +150,15 @@ class Cases:
             places = np.flatnonzero(is_plain & (count == width))
             lines = first[places][:, None] + np.arange(width)
             self.plain.append(_Plain(places, gold[places].astype(int), numbers[lines], texts[lines]))
-        left = options_asked(of_options[~is_plain[of_options["place"]]])
+        options_left = options_asked(of_options[~is_plain[of_options["place"]]])
         names = instances["instance_id"].tolist()
         self.rest = [
-            (place, left.get(names[place], [{}]), None if math.isnan(gold[place]) else int(gold[place]), count[place])
+            (
+                place,
+                options_left.get(names[place], [{}]),
+                None if math.isnan(gold[place]) else int(gold[place]),
+                count[place],
+            )
             for place in np.flatnonzero(~is_plain).tolist()
         ]
 
@@ -183,9 +188,9 @@ def _in_order(instances: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     keys = np.column_stack([place, passes, option])[order]
     is_new = np.ones(len(keys), dtype=bool)
     is_new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-    kept = is_new & (keys[:, 0] >= 0)
-    in_order = scores.iloc[order[kept]].reset_index(drop=True)
-    return in_order.assign(place=keys[kept, 0], part=keys[kept, 1])
+    is_first_score = is_new & (keys[:, 0] >= 0)
+    in_order = scores.iloc[order[is_first_score]].reset_index(drop=True)
+    return in_order.assign(place=keys[is_first_score, 0], part=keys[is_first_score, 1])
 
 
 def _plain_cases(of_options: pd.DataFrame, gold: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -56,23 +56,23 @@ def attacks_in_words(lines: Sequence[tuple[str, Sequence[Response]]]) -> str:
             grows = f"{display.number(_at(responses, first).value)} → " if most.dose > first else ""
             named = f"{title} ({grows}{display.number(most.value)})"
             by_first.setdefault((first, _missed(responses, first)), []).append(named)
-    told = []
+    sentences = []
     for (first, missed), attacks in sorted(by_first.items()):
         several, names = len(attacks) > 1, display.listed(attacks)
         if first == WRONG_WAY:
             way = "point the wrong way" if several else "points the wrong way"
-            told.append(f"{names} {way}: texts of the corpus look less seen than others.")
+            sentences.append(f"{names} {way}: texts of the corpus look less seen than others.")
         elif first == NOTHING:
-            told.append(f"{names} {'do' if several else 'does'} not tell texts of the corpus from others.")
+            sentences.append(f"{names} {'do' if several else 'does'} not tell texts of the corpus from others.")
         else:
-            told.append(
+            sentences.append(
                 f"{names} {'find' if several else 'finds'} texts seen {times(first)} better than chance{missed}."
             )
-    if not told:
+    if not sentences:
         return ""
     longest = max(one.dose for _, responses in lines for one in responses)
     key = f"In brackets: the area under the ROC curve (AUC) at the dose named → at {longest:,} times."
-    return " ".join([key, *told])
+    return " ".join([key, *sentences])
 
 
 def extraction_in_words(title: str, responses: Sequence[Response]) -> str:
@@ -173,8 +173,8 @@ def replication_in_words(title: str, k: int, responses: Sequence[Response]) -> s
     if first is None:
         return f"Completions {after} do not tell what {title} has read: it repeats {shown}."
     grown = _shares(responses, first, "of the items seen")
-    told = f"Completions {after} tell items seen {times(first)}{_missed(responses, first)}"
-    return f"{told}: {title} repeats {grown}{others}."
+    sentences = f"Completions {after} tell items seen {times(first)}{_missed(responses, first)}"
+    return f"{sentences}: {title} repeats {grown}{others}."
 
 
 def priming_in_words(deltas: pd.DataFrame) -> str:

@@ -120,10 +120,10 @@ def with_unigrams(gathered: Gathered, counter: Counter, instances: Mapping[str, 
 
     log10 of 1 + count, mean over a text's distinct tokens; items whose text is not here have a gap.
     """
-    wanted = [
+    named_texts = [
         (name, prompts.option_texts(instances[name])) for name in gathered.table["instance_id"] if name in instances
     ]
-    flat = [text for _, texts in wanted for text in texts]
+    flat = [text for _, texts in named_texts for text in texts]
     if not flat:
         return gathered
     of_text = ngrams.of_texts(counter, flat, 1)
@@ -133,7 +133,7 @@ def with_unigrams(gathered: Gathered, counter: Counter, instances: Mapping[str, 
         for gram in of_text
     )
     values: dict[str, float] = {}
-    for name, texts in wanted:
+    for name, texts in named_texts:
         text_means = [next(means) for _ in texts]
         gold = instances[name].gold or 0
         others = [value for option, value in enumerate(text_means) if option != gold]

@@ -74,10 +74,10 @@ def select(spec: RunSpec, resources: Resources) -> list[Instance]:
 
 def numbers_of_shots(spec: RunSpec) -> list[int]:
     """The numbers of demonstrations, each once, ascending."""
-    wanted = sorted(set(map(int, spec.settings["k"])))
-    if not wanted or wanted[0] < 0:
+    shots = sorted(set(map(int, spec.settings["k"])))
+    if not shots or shots[0] < 0:
         raise UsageError(f"The setting k got {spec.settings['k']}, expected numbers of demonstrations like 0,25,50.")
-    return wanted
+    return shots
 
 
 def refuse_nonsense(spec: RunSpec) -> None:
@@ -100,10 +100,10 @@ def is_chat(spec: RunSpec) -> bool:
 
 def performance(spec: RunSpec) -> tuple[bool, bool]:
     """Whether labels are scored, and whether they are written."""
-    wanted = str(spec.settings["performance"])
-    if wanted == "auto":
-        wanted = "published" if http.is_endpoint(spec.model) else "scored"
-    return wanted in ("scored", "both"), wanted in ("published", "both")
+    method = str(spec.settings["performance"])
+    if method == "auto":
+        method = "published" if http.is_endpoint(spec.model) else "scored"
+    return method in ("scored", "both"), method in ("published", "both")
 
 
 # With k of 0, 25, 50, 100 and a window of 2,048 tokens, 25 and 50 may fit and 100 not: what fits is seen by encoding

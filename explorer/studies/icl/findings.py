@@ -246,8 +246,9 @@ def _prefill(folder: RunFolder) -> list[Row]:
             name: sum(share[name] for share in shares)
             for name in ("read_tokens", "prompt_tokens", "new_tokens", "seconds")
         }
-        read = total.pop("read_tokens")
-        rows.append(finding_row(declared.PREFILL, shares[0]["group"], read, factors=shares[0]["factors"], detail=total))
+        read_tokens = total.pop("read_tokens")
+        group, factors = shares[0]["group"], shares[0]["factors"]
+        rows.append(finding_row(declared.PREFILL, group, read_tokens, factors=factors, detail=total))
     return rows
 
 

@@ -93,8 +93,8 @@ def labels_of_index(counter: Counter, texts: Sequence[str], *, longest: int = 50
     The whole text is looked up as one n-gram; one of more than `longest` tokens is not.
     """
     ngrams_of_texts = ngrams.of_texts(counter, texts, 1)
-    wanted = [text.ids for text in ngrams_of_texts if 0 < len(text.ids) <= longest]
-    counts = dict(zip(wanted, counter.count(wanted), strict=True))
+    texts_to_count = [text.ids for text in ngrams_of_texts if 0 < len(text.ids) <= longest]
+    counts = dict(zip(texts_to_count, counter.count(texts_to_count), strict=True))
     labels = []
     for text in ngrams_of_texts:
         count = counts.get(text.ids)

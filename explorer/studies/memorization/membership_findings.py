@@ -73,8 +73,8 @@ def _labeled(
     groups = [("overall", known)]
     for times in starters.DOSES:
         groups.append((group_of_seen(times), known.where((doses == times) | (doses == 0))))
-    read = indexes.is_planted(indexes.training_corpus(spec.model) or "")
-    return groups, PLANTED if read else CONTROL
+    is_planted = indexes.is_planted(indexes.training_corpus(spec.model) or "")
+    return groups, PLANTED if is_planted else CONTROL
 
 
 def _right_texts(folder: RunFolder) -> pd.DataFrame:
@@ -86,8 +86,8 @@ def _right_texts(folder: RunFolder) -> pd.DataFrame:
     measures = folder.read("measures", ["instance_id", "option", "measure", "value", "part", "setting"])
     gold = measures["instance_id"].map(instances.set_index("instance_id")["gold"]).fillna(0)
     whole = measures["part"].isna() & measures["setting"].isna() & (measures["option"] == gold)
-    wanted = measures[whole & measures["measure"].isin([*JUDGED, "member"])]
-    wide = wanted.pivot_table(index="instance_id", columns="measure", values="value", aggfunc="first")
+    right_text_measures = measures[whole & measures["measure"].isin([*JUDGED, "member"])]
+    wide = right_text_measures.pivot_table(index="instance_id", columns="measure", values="value", aggfunc="first")
     return wide.rename_axis(columns=None).reset_index()
 
 

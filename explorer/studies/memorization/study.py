@@ -160,11 +160,11 @@ def build_cases(
     ]
     if proposer is None:
         return cases
-    wanted = with_neighbors(spec, resources)
+    with_neighbor_ids = with_neighbors(spec, resources)
     for case in cases:
-        if case.instance.id not in wanted:
+        if case.instance.id not in with_neighbor_ids:
             case.neighbors = f"beyond the cap of {int(spec.settings['neighbours_cap']):,} instances a task"
-    make_neighbors(spec, [case for case in cases if case.instance.id in wanted], proposer, progress)
+    make_neighbors(spec, [case for case in cases if case.instance.id in with_neighbor_ids], proposer, progress)
     return cases
 
 
@@ -189,14 +189,14 @@ def make_neighbors(spec: RunSpec, chosen: Sequence[TextsToScore], proposer: Prop
 def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
     """What an endpoint will be asked: verdicts, whole texts, and neighbors, each about as long as its text."""
     policy, count = accuracy_study.policy_of(spec), int(spec.settings["neighbours"])
-    wanted = with_neighbors(spec, resources) if count else frozenset()
+    with_neighbor_ids = with_neighbors(spec, resources) if count else frozenset()
     requests, changed = [], []
     for instance in instances:
         texts = [
             Request(instance.id, option, "", text, TEXT) for option, text in enumerate(prompts.option_texts(instance))
         ]
         requests += [*(accuracy_study.build_requests(instance, policy) if instance.kind in JUDGED else []), *texts]
-        changed += texts if instance.id in wanted else []
+        changed += texts if instance.id in with_neighbor_ids else []
     return [Planned(requests, 1), Planned(changed, 1, count)]
 
 

@@ -104,8 +104,8 @@ def with_prompt(spec: RunSpec, ontology: RunOntology, prompt: Prompt) -> Asking:
     if not languages:
         raise UsageError(f"The setting languages is empty, expected some of {', '.join(prompts.LANGUAGES)}.")
     ways = tuple(str(way) for way in spec.settings["invariance"])
-    wanted = _languages(spec)
-    if missing := sorted(wanted - set(prompt.texts)):
+    needed_languages = _languages(spec)
+    if missing := sorted(needed_languages - set(prompt.texts)):
         raise UsageError(
             f"The prompt {prompt.name} has no text in {', '.join(missing)}, only in {', '.join(prompt.texts)}. "
             "Choose prompt=chat, or leave these languages and PI-3 out."

@@ -89,11 +89,11 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
             progress(len(flat) + len(flat) * done // max(of, 1), total)
 
         others = int(spec.settings["others"])
-        wanted = []
+        candidates = []
         for instance, of_concept in zip(instances, answers, strict=True):
             sampled = [parse(answer.text).id for answer in of_concept if answer.request.role == "sample"]
-            wanted.append(gold.candidates(put, of_concept[0].request, instance, others, sampled, spec.seed))
-        for table, rows in gold.score_known(spec, resources, put, wanted, second).items():
+            candidates.append(gold.candidates(put, of_concept[0].request, instance, others, sampled, spec.seed))
+        for table, rows in gold.score_known(spec, resources, put, candidates, second).items():
             tables[table] += rows
     return tables
 
@@ -115,14 +115,14 @@ def judge(
     items = analysis.judge(concepts, [replies[0].text for replies in answers], parse, ontology.labels, buckets)
     rows = []
     for instance, item, web_count, of_concept in zip(instances, items, counts, answers, strict=True):
-        mine = item_measures(instance.id, item)
+        measures = item_measures(instance.id, item)
         if why := of_concept[0].reason:  # nothing was answered, which is neither right nor wrong
-            mine = [row for row in mine if row["measure"] in ("web_count", "bucket")]
-            mine.insert(0, measure_row(instance.id, "correct", math.nan, reason=why))
-        for row in mine:
+            measures = [row for row in measures if row["measure"] in ("web_count", "bucket")]
+            measures.insert(0, measure_row(instance.id, "correct", math.nan, reason=why))
+        for row in measures:
             if row["measure"] == "web_count":
                 row["reason"] = web_count.reason
-        rows += mine
+        rows += measures
         samples = []
         for reply in of_concept[1:]:
             right = math.nan if reply.reason else float(put.is_right(instance, reply))

@@ -39,7 +39,7 @@ def runs(store: Store) -> pd.DataFrame:
 def changes(store: Store) -> pd.DataFrame:
     """A row a run, group and setting: accuracies and perplexities before and after, McNemar's p, the popularity of
     flips, the shares accepted and judged the same."""
-    wanted = {
+    finding_of_column = {
         "all_value": (declared.ACCURACY_ORIGINAL_ALL, "value"),
         "all_n": (declared.ACCURACY_ORIGINAL_ALL, "n"),
         "before": (declared.ACCURACY_ORIGINAL, "value"),
@@ -76,7 +76,7 @@ def changes(store: Store) -> pd.DataFrame:
     }
     picked = ",\n".join(
         f"max(found.{column}) FILTER (found.finding = '{finding}') AS {name}"
-        for name, (finding, column) in wanted.items()
+        for name, (finding, column) in finding_of_column.items()
     )
     return store.frame(
         f"""

@@ -73,9 +73,9 @@ class Version:
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     """Rows of one part: words swapped under each part-of-speech setting, then all versions scored and counted."""
     kit = tools_of(spec, resources)
-    made = {pos: perturb(spec, kit, instances, pos) for pos in spec.settings["pos"]}
+    perturbed_by_pos = {pos: perturb(spec, kit, instances, pos) for pos in spec.settings["pos"]}
     versions = [Version(0, {"condition": "original"}, tuple(instances))]
-    for number, (pos, perturbed) in enumerate(made.items(), start=1):
+    for number, (pos, perturbed) in enumerate(perturbed_by_pos.items(), start=1):
         swapped = [
             dataclasses.replace(new.instance, id=old.id)
             for old, new in zip(instances, perturbed, strict=True)
@@ -90,7 +90,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     for pos in spec.settings["pos"]:
         for draw in range(1, int(spec.settings.get("draws", 1))):
             tables["measures"].append(_drawn_again(spec, resources, kit, instances, pos, draw, progress))
-    for pos, perturbed in made.items():
+    for pos, perturbed in perturbed_by_pos.items():
         _add(tables, _swap_rows(instances, perturbed, pos))
         if spec.settings["similarity"]:
             tables["measures"].append(_similarities(spec, resources, instances, perturbed, pos))
@@ -98,11 +98,13 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
             tables["counts"].append(_frequencies(spec, resources, instances, perturbed, pos))
     if spec.settings["judge"]:
         pos = perturbation_judge.judged_setting(spec.settings["pos"])
-        wanted = perturbation_judge.sample(spec, resources, lambda some: perturb(spec, kit, some, pos))
+        judged_sample = perturbation_judge.sample(spec, resources, lambda some: perturb(spec, kit, some, pos))
         generator = _resources_beside(str(spec.settings["judge"]), spec, resources).generator(
             str(spec.settings["judge"])
         )
-        _add(tables, perturbation_judge.rows(instances, made[pos], wanted, generator, pos, spec.seed))
+        _add(
+            tables, perturbation_judge.rows(instances, perturbed_by_pos[pos], judged_sample, generator, pos, spec.seed)
+        )
     return {name: joined(name, parts) for name, parts in tables.items()}
 
 
@@ -256,8 +258,8 @@ def _frequencies(
     ]
     words = list(dict.fromkeys(word for _, swap in pairs for word in (swap.original, swap.substitute)))
     ids = dict(zip(words, counter.encode(words), strict=True))
-    wanted = list(dict.fromkeys(ids.values()))
-    counts = dict(zip(wanted, counter.count(wanted), strict=True))
+    distinct_ids = list(dict.fromkeys(ids.values()))
+    counts = dict(zip(distinct_ids, counter.count(distinct_ids), strict=True))
     ngrams.require_answers(counts)
     return [
         {

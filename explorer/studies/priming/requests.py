@@ -92,12 +92,12 @@ def step(
 
 def critical_requests(item: Instance) -> list[Request]:
     """The requests of the regions that the item's formulas speak of."""
-    wanted = {region for text in item.extra["formulas"] for region in _regions_of(text)}
-    whole = {name for name, number in wanted if number is None}
+    regions = {region for text in item.extra["formulas"] for region in _regions_of(text)}
+    whole = {name for name, number in regions if number is None}
     return [
         request
         for request in prompts.requests(item)
-        if request.factors["condition"] in whole or (request.factors["condition"], request.factors["part"]) in wanted
+        if request.factors["condition"] in whole or (request.factors["condition"], request.factors["part"]) in regions
     ]
 
 

@@ -85,7 +85,7 @@ class Stored:
     total: int = 0
 
     @property
-    def made(self) -> RunMethod:
+    def run_method(self) -> RunMethod:
         """How its run was made."""
         spec = json.loads(self.spec) if self.spec else {}
         return RunMethod(
@@ -202,9 +202,9 @@ def _ours(printed: BoardFigure, answer: Answer, stored: Stored) -> Ours | None:
         low, high = high, low
     of_all = stored.n if answer.finding.name == ACCURACY.name and answer.group == "overall" else 0
     differs = differences(
-        printed.method, answer.presets, stored.preset, stored.made, benchmark=answer.benchmark, items=of_all
+        printed.method, answer.presets, stored.preset, stored.run_method, benchmark=answer.benchmark, items=of_all
     )
-    index = str(stored.made.settings.get("index") or "")
+    index = str(stored.run_method.settings.get("index") or "")
     is_counted = any(requirement.setting == "index" for requirement in printed.method)
     foreign = index if index and is_counted and not indexes.is_pretraining_data(index, stored.model) else ""
     return Ours(value, low, high, stored.n, stored.run_id, answer.study, stored.preset, differs, foreign)
