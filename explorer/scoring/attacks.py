@@ -150,6 +150,9 @@ def extraction_policy(scorer: Scorer, policy: ScoringPolicy) -> ScoringPolicy | 
     """
     if not isinstance(scorer, ModelScorer):
         return None
+    # Whether the policy treats both alike is found out by encoding one letter as a prompt and as a text. For example
+    # GPT-2 under "natural" puts <|endoftext|> before a text and nothing before a prompt, so its halves are scored
+    # apart.
     probe = "a"
     as_prompt = scorer.model.encode(probe, "", policy.bos, policy.split).ids
     as_text = scorer.model.encode("", probe, policy.bos, policy.split).ids

@@ -309,6 +309,8 @@ MODELS: Mapping[str, KnownModel] = {model.id: model for model in (*EMBEDDED_MODE
 FIRST_VISIT = "glassbox-m"  # whose every reading can be checked; what a first visit opens on
 
 
+# The glass box comes first where it has runs: of its corpus every document is known, so that a first reader can check
+# any number on the screen.
 def default_model(with_runs: Collection[str]) -> str:
     """The model that is looked at before one is chosen: the glass box's where it has runs, else the first embedded."""
     return FIRST_VISIT if FIRST_VISIT in with_runs else EMBEDDED_MODELS[0].id

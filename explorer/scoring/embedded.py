@@ -69,6 +69,8 @@ def ensure(name: str, settings: Settings, progress: Steps | None = None) -> Path
     if is_ready(name, settings):
         return target
     settings.models.mkdir(parents=True, exist_ok=True)
+    # Two pages, or a page and a command, may ask for the model at the same moment. The second waits and then finds it:
+    # a conversion takes a minute and gigabytes of memory, and two at once could end both.
     lock = settings.models / f".{model.id}.lock"
     with sharing.hold(lock, lambda: report(f"Waiting for another process that prepares {model.title}", 0.0)):
         if is_ready(name, settings):
@@ -85,6 +87,8 @@ def ensure(name: str, settings: Settings, progress: Steps | None = None) -> Path
             report(f"Fetching {model.title}", 0.02)
             gguf = _fetch(model, source, settings, work)
             _convert(model, gguf, work / "model", report)
+            # The record of origin is written before the folder gets its name, so that a folder under its name always
+            # has one.
             _note_origin(source, work / "model")
             shutil.rmtree(target, ignore_errors=True)
             os.replace(work / "model", target)

@@ -58,6 +58,7 @@ class SentenceEncoder:
         with self._lock, torch.inference_mode():
             rows = self._tokenizer(plain, truncation=True, max_length=self._longest)["input_ids"] if plain else []
             order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+            # The longest texts first: if memory is too small it shows in the first batch.
             while order:
                 longest = len(rows[order[-1]])
                 size = max(1, BATCH_TOKENS.get(self._device.type, 4096) // max(1, longest))
@@ -68,6 +69,9 @@ class SentenceEncoder:
     def _vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         ids, mask = pad_rows(rows, 0, self._device)
         states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
+        # Models differ in what stands for a whole text: the vector of the first token ([CLS]), or the mean of all
+        # vectors. In the mean padding must not count, or a text's vector would depend on the length of the longest text
+        # beside it.
         if self._first_token:
             pooled = states[:, 0]
         else:

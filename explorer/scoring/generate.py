@@ -149,6 +149,8 @@ def _prefix(sequences: Sequence[Ids], together: Group) -> Ids:
 
 def _random_numbers(request: Request, seed: int, count: int) -> np.ndarray:
     """Numbers in [0, 1) that depend on the seed and on the request alone."""
+    # All random numbers are drawn before anything is written, from a generator of the request's own. So an answer does
+    # not change with the batch it is in, with the order of requests, or when a run is resumed.
     key = f"{seed}/{request.instance_id}/{request.option}/{sorted(request.factors.items())}"
     chance = random.Random(key)
     return np.array([chance.random() for _ in range(count)])

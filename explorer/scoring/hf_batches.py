@@ -27,6 +27,7 @@ def run_in_batches(
     progress: Progress | None,
 ) -> list[Answer]:
     """What `ask` says of each row, in the order given; others may have the model between two batches."""
+    # The lock is given back between batches, so that a page that asks for one sentence need not wait for a whole run.
     answer_of: dict[int, Answer] = {}
     # The longest first: rows of like length share a batch, so that little of it is padding.
     order = sorted(range(len(rows)), key=lambda number: length(rows[number]))

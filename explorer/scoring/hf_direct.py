@@ -75,6 +75,14 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
     return DirectModel(source, RowRunner(model), kind) if model else None
 
 
+# The files are read into the model only if they hold exactly the weights that it needs, each of the expected shape. One
+# name too many or too few means that the architecture is not quite the one built here, and a model with one layer left
+# at its start values would still give scores, wrong ones. Each thread takes every fourth weight, so that all of them
+# have large and small ones:
+#
+#     names      w0 w1 w2 w3 w4 w5 w6 w7
+#     thread 0   w0          w4
+#     thread 1      w1          w5                and so on
 def _read_weights(files: Sequence[Path], shape: Shape, dtype: torch.dtype, device: torch.device) -> CausalModel | None:
     """The model with its weights in their place, or None where the files hold others than it needs."""
     names = [

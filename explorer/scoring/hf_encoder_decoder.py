@@ -69,6 +69,8 @@ class EncoderDecoderModel:
     @torch.inference_mode()
     def _batch(self, rows: Sequence[Row]) -> list[list[tuple[float, bool]]]:
         device = self.model.device
+        # The encoder looks in both directions, so padding must be masked there. The decoder looks back only: what is
+        # padded at the right is never seen by a token that is scored.
         sources, mask = pad_rows([row.source for row in rows], self.tokenizer.pad_token_id or 0, device)
         # The last token is predicted, never read.
         decoder_inputs, _ = pad_rows([row.target[:-1] for row in rows], self.tokenizer.pad_token_id or 0, device)
@@ -77,6 +79,8 @@ class EncoderDecoderModel:
         ).logits
         answers = []
         for number, row in enumerate(rows):
+            # The logits at place i say what stands at place i + 1: the first scored token is read off one place
+            # earlier.
             scored = logits[number, row.first - 1 : len(row.target) - 1].float()
             target_ids = torch.tensor(row.target[row.first :], device=device)
             logprobs = scored.log_softmax(-1).gather(1, target_ids[:, None])[:, 0]

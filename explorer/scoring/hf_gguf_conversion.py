@@ -40,6 +40,7 @@ def main(name: str, gguf: str, out: str) -> int:
     model_of_file.save_pretrained(out)
     del model_of_file
     _step(0.85, f"Checking {model.title} against known sentences")
+    # Read again from disk: the check is of the files that will be used, not of the model that was in memory.
     loaded = AutoModelForCausalLM.from_pretrained(out, dtype=torch.float32, local_files_only=True).eval()
     if refusal := check(loaded, AutoTokenizer.from_pretrained(out, local_files_only=True), model):
         print(f"refused\t{refusal}", flush=True)

@@ -62,6 +62,8 @@ class Infiller:
             for place, (gap, words) in enumerate(zip(gaps, candidates, strict=True))
             for number, word in enumerate(words)
         ]
+        # A word alone would be ranked by how common it is after the left context; with what follows, also by whether
+        # the sentence can go on after it.
         scores = iter(score(self.model, requests, PRESETS["natural"]))
         proposals = []
         for words in candidates:

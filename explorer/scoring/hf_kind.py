@@ -215,6 +215,9 @@ def require_causal_decoder(name: str, model: Any) -> None:
 def _require_no_look_ahead(name: str, model: Any, logits: Callable[[list[int]], Any]) -> None:
     import torch
 
+    # Two sequences with the same beginning and different ends. A model that reads from left to right gives the
+    # beginning the same scores in both; one that looks ahead does not. The token numbers are arbitrary, spread over the
+    # vocabulary.
     words = int(model.get_input_embeddings().num_embeddings)
     shared = [(7 * i + 3) % words for i in range(SHARED_TOKENS)]
     endings = (

@@ -370,6 +370,8 @@ def folder_hash(path: Path, settings: Settings) -> str:
     It is kept in the cache for other processes, and in memory, since a run asks for it when it is named and again when
     its model is loaded, perhaps with a cache that cannot be written.
     """
+    # Hashing 14 GB takes seconds, so a hash is kept with a stamp of the files it was made from. A file that was
+    # replaced by one of the same size and time still has another inode, and is hashed again.
     files = model_files(path)
     try:
         found_files = [(file.name, file.stat()) for file in files]
@@ -596,6 +598,7 @@ def _cached(
 
     advice = why.advice if isinstance(why, _HubUnreachable) else OFFLINE_ADVICE
     missing = ModelError(f"{name} is not on this machine and cannot be fetched: {why}. {advice}")
+    # Asked twice, since the hub's cache does not say which files were wanted when the snapshot was made.
     # A snapshot is complete where it has all that was asked for: pickled weights are, where there are no safetensors.
     for patterns in (DOWNLOADED, (*DOWNLOADED, PICKLED)):
         try:
@@ -632,6 +635,8 @@ def _download(name: str, revision: str, offer: Offer, progress: Steps | None) ->
             "Free some space, or set HF_HOME to another disk."
         )
 
+    # A list of one number, since the progress bars run in threads of the hub's client. A download that gets bytes may
+    # take as long as it needs; one that gets none for a while is given up.
     received = [0]
     abandoned = threading.Event()
 

@@ -206,6 +206,8 @@ class Endpoint:
             return []
         if not self._checked:
             self.check()
+        # Two dictionaries, because threads receive answers while this thread hands them on. If the server fails, the
+        # answers that were received and not yet handed on are still stored: each of them may have cost money.
         received: dict[int, T] = {}
         answers: dict[int, T] = {}
         refusals = 0
@@ -228,6 +230,9 @@ class Endpoint:
                         answer = outcome.result()
                     except RequestRefused as refusal:
                         refusals += 1
+                        # A request may be refused for its own sake (too long, a forbidden word), and the others go on.
+                        # If nothing but refusals comes, all requests have the same fault, and it costs nothing to say
+                        # so early.
                         if refusals == REFUSED_AT_FIRST and not self._served:
                             raise ScoringError(
                                 f"{self.base_url} refused the first {refusals} requests ({refusal}). "

@@ -138,6 +138,8 @@ def _locate_tokens(tokens: Sequence[PromptToken], text: str) -> list[tuple[Promp
     Tokens that the server put in front, a blank before the first word, an untold first token and what was generated
     after the text are allowed for.
     """
+    # A server may put a BOS and other marks in front and does not say which tokens these are. So tokens are left out
+    # from the front, one more each time, until the others spell the text.
     for front in range(min(FRONT, len(tokens)) + 1):
         spelled = tokens[front:]
         joined = "".join(token.text for token in spelled)

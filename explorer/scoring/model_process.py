@@ -303,6 +303,7 @@ class ModelProcess:
     def end(self, unforeseen: BaseException | None) -> None:
         """Nothing more comes of the model's process."""
         error = self._unreadable(unforeseen) if unforeseen else self._end_error()
+        # Whoever waits must hear of the end, or it would wait for ever: for the model and for every batch under way.
         with self._lock:
             waiting: list[Future[Any]] = [self._loaded, *(pending.scores for pending in self._pending.values())]
             self._pending.clear()
@@ -323,6 +324,8 @@ class ModelProcess:
     def take(self, message: Message) -> None:
         """What the model's process or the tokenizer's says."""
         kind, *rest = message
+        # Messages come in any order between the two processes, so each kind sets the future of its own and needs no
+        # other.
         if kind == "tokenizer":
             self._tokenizer_setup.set_result(rest[0])
         elif kind == "unreadable":

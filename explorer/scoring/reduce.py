@@ -79,6 +79,8 @@ def decide(options: Sequence[Option], gold: int | None, ties: TieRule = "half") 
     if gold is None and not whole:
         return MISSING
     best = max(known, key=lambda i: options[i].value)
+    # The margin is told from the gold option's side, so that a wrong answer has a negative one. Without a gold option
+    # it is the lead of the best one, which is never negative.
     first = best if gold is None else gold
     rivals = [i for i in known if i != first]
     tied = [i for i in rivals if ties == "half" and _is_tie(options[first], options[i])]
@@ -145,6 +147,8 @@ def compare(
 
     `unconditional` has each option's log P after an empty context.
     """
+    # PMI divides by the option's probability after an empty context, which takes out how common its words are by
+    # themselves: log P(option | context) - log P(option).
     priors: Sequence[float | None] = unconditional or [None] * len(scores)
     options = [
         NO_SCORE if score is None else _option(score, policy.normalization, dtype, prior)

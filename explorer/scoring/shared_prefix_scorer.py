@@ -49,6 +49,7 @@ class SharedPrefixScorer:
         prefix, tails = parts
         if any(why_unknown_token(self.model, ids) for ids in (prefix, *(tail.ids for tail in tails))):
             return self._score_without_sharing(requests, policy, progress)
+        # Requests that are too long for the window get a reason each and do not stop the others.
         room = self.model.window - len(prefix) + 1  # the last token is predicted, never read
         fitting = [i for i, tail in enumerate(tails) if len(tail.ids) <= room]
         packing = engine_tree.pack(

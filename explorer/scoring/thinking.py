@@ -40,6 +40,7 @@ def prompt_opens_thought(prompt: str) -> bool:
 def where_answer_begins(text: str, *, opened: bool = False) -> int:
     """The character at which the answer begins in what a model wrote: 0 without a thought, -1 while it still thinks."""
     start = len(text) - len(text.lstrip())
+    # A mark counts at the very beginning only: a model may write "<think>" in the middle of an answer about such marks.
     for begin, end in MARKS:
         has_begun = text.startswith(begin, start)
         if (has_begun or opened or begin not in text) and (place := text.find(end)) >= 0:

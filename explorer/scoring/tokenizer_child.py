@@ -65,6 +65,8 @@ def _unhide_torch() -> bool:
     """Forgets what was imported without PyTorch; whether it was hidden."""
     if sys.modules.get(HIDDEN_PACKAGE, 0) is not None:
         return False
+    # Python keeps modules that it imported: transformers without torch must be forgotten before it can be imported with
+    # it.
     for name in list(sys.modules):
         if name == HIDDEN_PACKAGE or name.startswith(DEPENDENTS):
             del sys.modules[name]

@@ -13,6 +13,8 @@ BYTE_LEVEL_MARK, SENTENCEPIECE_MARK, WORDPIECE_MARK = "Ġ", "▁", "##"
 def whole_words(tokenizer: Any) -> tuple[dict[int, str], np.ndarray]:
     """The tokens that are whole words of letters with the blank before them, as text, and their ids in order."""
     pieces = tokenizer.get_vocab()
+    # Tokenizers do not say of which sort they are, so the sort is read off the vocabulary: the mark that is the more
+    # common.
     # A large vocabulary has the other kind's mark among its letters, too.
     marked = {sign: sum(piece.startswith(sign) for piece in pieces) for sign in (BYTE_LEVEL_MARK, SENTENCEPIECE_MARK)}
     mark = max(marked, key=marked.__getitem__) if any(marked.values()) else ""

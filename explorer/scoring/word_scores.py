@@ -80,6 +80,8 @@ def sum_by_word(
     word_scores: list[WordScore] = []
     group: list[_Piece] = []
     words: list[int] = []  # of the group, by number
+    # A group grows while its tokens share a word: "cats" is _cat + s (two tokens, one word), and a token "to be" would
+    # tie two words together. It is closed when a piece begins that shares no word with it.
     for piece in _pieces(tokens):
         numbers = _word_numbers(piece, text, starts, ends)
         # A new word begins where no word of this piece is in the group already.

@@ -37,7 +37,7 @@ class Series:
     """
 
     name: str
-    read_of_run: Read
+    read: Read
     measure: str = ""
     dose: int = 0
 
@@ -66,11 +66,11 @@ def _one_finding(finding: Finding, group: str = sentences.OVERALL, **factors: An
 
 
 def _effect(study: str) -> Read:
-    def read_of_run(findings: Findings) -> Stored | None:
+    def read(findings: Findings) -> Stored | None:
         effect = sentences.EFFECTS[study](findings)
         return effect.estimate if effect else None
 
-    return read_of_run
+    return read
 
 
 def _primed(condition: str) -> Read:
@@ -88,11 +88,11 @@ def _labels(findings: Findings) -> Stored | None:
 
 
 def _swapped(finding: Finding) -> Read:
-    def read_of_run(findings: Findings) -> Stored | None:
+    def read(findings: Findings) -> Stored | None:
         settings = (findings.one(finding, setting=setting) for setting in sentences.SWAPPED)
         return next((known_setting for known_setting in settings if known_setting), None)
 
-    return read_of_run
+    return read
 
 
 def _replicated(place: int) -> Read:
@@ -102,11 +102,11 @@ def _replicated(place: int) -> Read:
 def _attack(name: str) -> Read:
     """The mean score of an attack on the right text, or on the only one."""
 
-    def read_of_run(findings: Findings) -> Stored | None:
+    def read(findings: Findings) -> Stored | None:
         sides = (findings.one(memorization.SCORE, setting=name, condition=side) for side in ("correct", "text"))
         return next((side for side in sides if side), None)
 
-    return read_of_run
+    return read
 
 
 # Study → what is read off first, each in words that need no paper.
