@@ -148,6 +148,7 @@ class NodeWorker:
     def _summarize(self, total: int) -> list[Row]:
         if self.bucket is not None:
             buckets.pull(self.bucket, self.folder)
+        # The parts were written by other nodes, and a network disk may show them here some seconds later.
         deadline = time.monotonic() + SECONDS_TO_SEE
         while missing := self.folder.unfinished(total):
             if time.monotonic() > deadline:

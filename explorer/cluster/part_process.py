@@ -142,6 +142,8 @@ def _make_parts(coordinator: Coordinator) -> None:
     stages = find_study(spec.study).stages
     assert stages is not None, "only studies whose parts may overlap are made by several processes"
     settle_memory()
+    # The numbers of instances are only a wish; the other process cuts the parts, so that no two processes make the same
+    # one.
     ranges = AssignedRanges(coordinator, work.recipe.first_part)
     pipeline.make_parts(
         folder, work, stages, ProgressSender(coordinator), coordinator.stamp.result, ranges, PARTS_AHEAD

@@ -169,6 +169,7 @@ class _Workers:
         self.busy.clear()
 
     def _start_workers(self) -> None:
+        # No more workers than there are parts left: each loads the model, which takes longer than a small part.
         instances_left = sum(last - first + 1 for first, last in self.ranges_left)
         at_work = sum(isinstance(task, tuple) for _, task in self.busy.values())
         workers_wanted = (
@@ -280,6 +281,8 @@ class _Workers:
         name = member.name or f"worker {member.number}"
         what = f"the instances {task[0]} to {task[1]} are" if isinstance(task, tuple) else f"its work ({task}) is"
         key = task[0] if isinstance(task, tuple) else task
+        # Counted by work, not by worker: if a part ends one worker after another, the part is the cause (often its
+        # memory).
         self.failures[key] += 1
         if self.failures[key] >= MAX_LOST_WORKERS:
             raise RunError(

@@ -112,6 +112,7 @@ class Bucket:
 
 def pull(bucket: Bucket, folder: RunFolder) -> dict[str, str]:
     """Brings the bucket's complete parts into the folder; those that are damaged and left out, with a sentence each."""
+    # Two runs of the same spec may have been cut at different places. Parts that overlap are sorted out by `finished`.
     have = {_name(first, last) for first, last in folder.finished()}
     damaged = {}
     for name, mark in bucket.marks().items():
@@ -137,6 +138,7 @@ def push(bucket: Bucket, folder: RunFolder) -> None:
         mark = folder.mark(name)
         if mark is None:
             continue
+        # Tables first and the mark last, as on disk: whoever lists the bucket meanwhile sees a whole part or none.
         paths = [folder.parts / table / f"{name}.parquet" for table in mark.tables]
         hashes = {path.parent.name: bucket.send(path, path.relative_to(folder.path).as_posix()) for path in paths}
         bucket.mark(first, last, hashes, mark.environment)

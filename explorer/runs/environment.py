@@ -55,6 +55,7 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
                 f"The chat template of {spec.model} is not the one that the run was asked of. Start it again as a new "
                 "run, or bring back the template."
             )
+    # "absent" is stored, too: a result that was made without a package differs from one whose package nobody noted.
     versions = {}
     for package in PACKAGES:
         try:

@@ -34,6 +34,8 @@ def interrupted(is_asked: Callable[[], bool]) -> Iterator[None]:
         if not finished.is_set():
             raise Cancelled
 
+    # A signal, and not an exception set from here: Python runs the handler in the main thread also while that waits in
+    # a system call. Repeated, since a library may catch the first one and go on.
     def watch() -> None:
         while not finished.wait(SECONDS_BETWEEN_LOOKS):
             while is_asked() and not finished.wait(SECONDS_OF_GRACE):

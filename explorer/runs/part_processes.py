@@ -111,6 +111,12 @@ class RangesToShare:
             if not self._left:
                 return None
             remaining = sum(last - first + 1 for first, last in self._left)
+            # Large parts at first, which cost less to prepare, and smaller ones towards the end, so that no process is
+            # left alone with a long part while the others wait. With 3 processes and SHARE 3 a part is a ninth of what
+            # remains:
+            #
+            #     remaining   900   800   ...   90
+            #     a part      100    88          10
             fair = max(self._least, remaining // (SHARE * self._processes))
             first, last = self._left.pop(0)
             end = min(last, first + max(1, min(size, fair)) - 1)
@@ -128,6 +134,8 @@ def _begun(
 
     def take(message: Message) -> None:
         ready.wait()
+        # This runs in the thread that reads from the process. Scores and ranges are answered at once, since the process
+        # waits for them; what concerns the whole run goes to the main thread, which alone may end it.
         kind, *rest = message
         if kind == "score":
             model.serve(message, process.send)

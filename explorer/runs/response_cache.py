@@ -162,6 +162,8 @@ def _lists_as_tuples(values: Sequence[Any]) -> list[Any]:
 
 
 def _key(request: Request, *about: Any) -> str:
+    # What the server reads is always part of the key, and `about` what tells one answer to it from another: the scored
+    # continuation, or the item, option and seed of a drawn one.
     return hashlib.sha256(json.dumps([request.context, request.conversation, *about]).encode()).hexdigest()[:24]
 
 

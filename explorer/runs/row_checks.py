@@ -33,6 +33,8 @@ def check_part(parts: Path, name: str, tables: Collection[str], study: str) -> s
         validation.check_table(path, table, first, last)
     if "instances" not in paths:
         raise RunError(f"The part {name} has no table of its instances, expected one. Get it again.")
+    # What the file of instances lists is the measure of all others: a row of an instance that is not there was made for
+    # another run, and a score of it would be counted in this one.
     instance_ids = _column(paths["instances"], "instance_id")
     ids = set(instance_ids.to_pylist())
     for table, path in paths.items():

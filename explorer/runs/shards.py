@@ -41,6 +41,7 @@ def run_parts(
     work = part.prepare(folder.spec, resources)
     total = len(work.instances)
     folder.write_progress(total=total)
+    # Integer bounds that leave no gap: the end of a slice is the same expression as the start of the next.
     own_range = range(total * share // shares, total * (share + 1) // shares)
     gaps = [
         (max(first, own_range.start), min(last, own_range.stop - 1))
@@ -107,6 +108,8 @@ def _add_folder(folder: RunFolder, target: RunFolder) -> None:
         if is_own and place.parts[0] not in NOT_COPIED:
             files.make_folder((target.path / place).parent)
             _copy(path, target.path / place)
+    # The tables are checked before the mark is copied. Folders come from other machines, and a part counts from its
+    # mark on.
     for first, last in folder.finished():
         name = part_name(first, last)
         done = folder.parts / f"{name}.done"

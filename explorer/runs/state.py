@@ -118,6 +118,7 @@ class Worked(Parts):
 
     def wait_for_worker(self, seconds: float = ENDING) -> None:
         """Returns when nobody works on the run; RunError where its worker was not told to stop, or does not."""
+        # Deleting a folder in which a worker still writes would leave half of a run behind, so its end is waited for.
         end = time.monotonic() + seconds
         # A worker that stops takes the mark away a moment before it frees the lock.
         ends = self.is_asked_to_cancel() or not self._is_going_on()

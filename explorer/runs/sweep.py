@@ -88,6 +88,8 @@ def plan(
     if len(members) > MOST_MEMBERS:
         raise UsageError(f"The sweep has {len(members):,} runs, expected {MOST_MEMBERS:,} at most. Make several of it.")
     named = [(member.model, member.benchmark, member.seed, "") for member in members]
+    # The name follows from the request, so that the same command finds the sweep it began yesterday and goes on with
+    # it.
     identity = json.dumps([study, named, request], sort_keys=True)
     sweep_name = name or f"{study}-{hashlib.sha256(identity.encode()).hexdigest()[:6]}"
     if _RUN_ID.fullmatch(sweep_name):
@@ -224,6 +226,8 @@ def _begin_member(settings: Settings, sweep: Sweep, place: int, spec: RunSpec) -
     """The folder of a member's run, and the sweep with its id."""
     planned, run_id = sweep.members[place], specs.run_id(spec)
     # Of a run that this sweep began itself, earlier, the sweep's file has the id already.
+    # A sweep that is deleted takes only the runs that it made itself. A run that was here before may be cited
+    # elsewhere.
     was_here = planned.was_here if planned.run_id == run_id else (settings.runs / run_id / "spec.json").exists()
     sweep = _with_run_of_member(settings, sweep, place, dataclasses.replace(planned, run_id=run_id, was_here=was_here))
     return sweep, RunFolder.create(settings.runs, spec)

@@ -364,6 +364,8 @@ def _json(text: str, column: str) -> Any:
 
 
 def _validate_leniently(kind: type[M], fields: Mapping[str, Any]) -> M:
+    # A damaged field should not hide the others: those that fail are left out one after another until the rest is
+    # valid.
     known = {name: value for name, value in fields.items() if name in kind.model_fields}
     while True:
         try:

@@ -26,6 +26,7 @@ def with_families(findings: pd.DataFrame, study: str) -> pd.DataFrame:
     with_family = findings.assign(family=families, tests=0, p_adjusted=float("nan"))
     for family in dict.fromkeys(filter(None, families)):
         members = with_family[FAMILY] == family
+        # Within one run: the tests of another model are another question, and would change this run's p when they come.
         adjusted = correct_p_values(with_family.loc[members, "p"].astype(float), "benjamini-hochberg")
         with_family.loc[members, TESTS] = adjusted.n
         with_family.loc[members, ADJUSTED] = list(adjusted.p)

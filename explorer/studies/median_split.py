@@ -69,6 +69,8 @@ def compare(
     where = Where(group, factors or {}, half)
     correct, score = frame["correct"].to_numpy(), frame["score"].to_numpy()
     paradigms = families_of(frame)
+    # The median is of this group's own scores, not of the whole benchmark's: what is rare in one paradigm may be common
+    # in another.
     divided = split.low_high(score, correct)
     rows = [
         *_halves(where, findings.half, divided, score, correct, paradigms),

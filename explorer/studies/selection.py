@@ -57,6 +57,8 @@ def of_slice(instances: Sequence[Instance], ids: Sequence[str]) -> list[Instance
     """The instances of a slice, or all where it names none; UsageError where none of them is here."""
     if not ids:
         return list(instances)
+    # A slice may have been kept of all of a benchmark and be asked with some of its groups: what lies outside is left
+    # out.
     slice_ids = set(ids)
     in_slice = [instance for instance in instances if instance.id in slice_ids]
     if not in_slice:

@@ -96,6 +96,8 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
     share = proportion(correct, families)
     if len(set(groups)) < 2:
         return [*rows, _share_row(declared.ACCURACY, "overall", share)]
+    # The mean over groups gives each group the same weight, however many items it has; the accuracy over all items
+    # gives each item the same weight. Papers print one or the other, so both are stored.
     macro = bootstrap_mean(correct, groups, macro=True)
     if (instances["kind"] == "regions").all():
         rows.append(finding_row(declared.ACCURACY, "overall", macro))
@@ -144,6 +146,9 @@ class Cases:
             [of_options[name].to_numpy(dtype=float, na_value=math.nan) for name in StoredOption._fields[:-1]]
         )
         contexts, continuations = (pd.factorize(of_options[name])[0] for name in TEXT)
+        # One number for each pair of context and continuation, so that equal texts can be found without comparing
+        # strings: as the digits of a two-digit number, whose base is larger than any continuation's number (a missing
+        # one is -1).
         texts = contexts * (continuations.max(initial=0) + 2) + continuations
         self.plain = []
         for width in np.unique(count[is_plain]).tolist():

@@ -66,6 +66,8 @@ def detection(frame: pd.DataFrame, is_high: Mapping[str, bool]) -> list[Response
         if rows.empty:
             continue
         sign = 1.0 if is_high[str(name)] else -1.0
+        # Every dose is held against the same texts that the corpus lacks, so that the areas of two doses differ by the
+        # dose alone.
         absent = rows[rows["dose"] == 0]["value"].to_numpy(dtype=float)
         for dose, members in rows[rows["dose"] > 0].groupby("dose", sort=True):
             seen = members["value"].to_numpy(dtype=float)
@@ -91,6 +93,8 @@ def roc_curves(frame: pd.DataFrame, is_high: bool) -> dict[int, RocCurve]:
 def first_above(responses: Sequence[Response], chance: float = 0.5) -> int | None:
     """The least dose from which on every interval lies above chance; none where that of the largest dose does not."""
     first = None
+    # From the largest dose down, and only as far as every interval lies above chance: a single small dose that does so
+    # by luck, with larger ones that do not, is no threshold.
     for candidate in sorted(responses, key=lambda response: -response.dose):
         if math.isnan(candidate.low) or candidate.low <= chance:
             break

@@ -61,6 +61,8 @@ def judge_attacks(
     results = []
     labels = np.asarray(member, dtype=float)
     for name, values in scores.items():
+        # Of some attacks a low score speaks for a seen text (a loss), of others a high one. Turned round where need be,
+        # every area above 0.5 means that the attack finds members, and one below 0.5 that it points the wrong way.
         sign = 1.0 if JUDGED[name].seen == "high" else -1.0
         turned = sign * np.asarray(values, dtype=float)
         results.append(

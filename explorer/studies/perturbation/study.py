@@ -77,6 +77,8 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     versions = [Version(0, {"condition": "original"}, tuple(instances))]
     for number, (pos, perturbed) in enumerate(perturbed_by_pos.items(), start=1):
         swapped = [
+            # Scored under the id of its original: a row of scores always names an instance of the run, and the factors
+            # say which version of it was read. Instances in which no word could be swapped have no version here.
             dataclasses.replace(new.instance, id=old.id)
             for old, new in zip(instances, perturbed, strict=True)
             if new.instance
@@ -118,6 +120,7 @@ def perturb(
     spec: RunSpec, kit: Tools, instances: Sequence[Instance], pos: str, draw: int = 0
 ) -> list[PerturbedInstance]:
     """The instances perturbed by a run's method under its seed and vetoes; each `draw` has words of its own."""
+    # Far apart, so that draw 1 of a run with seed 0 is not draw 0 of a run with seed 1.
     seed = spec.seed + APART * draw
     if spec.settings.get("method", "careful") == "published":
         return perturb_as_published(instances, kit, pos=pos, seed=seed)

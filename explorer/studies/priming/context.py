@@ -107,6 +107,9 @@ def pools_of(resources: Resources, benchmark: str, splits: Sequence[str], unrela
 
 def opening_of(encode: Encode) -> str:
     """A blank, or nothing for a tokenizer that itself puts a blank before every text."""
+    # Most tokenizers write a word at the start of a text in other tokens than behind a blank, and a target that once
+    # stands first and once behind a context would be two different texts to the model. A blank before the first one
+    # makes them equal.
     sentence = running_text.CARRIER
     after = tuple(encode(f"{sentence} {sentence}"))[len(encode(sentence)) :]
     return "" if tuple(encode(sentence)) == after != tuple(encode(f" {sentence}")) else " "

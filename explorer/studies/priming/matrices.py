@@ -103,6 +103,8 @@ def suite_by_suite(table: pd.DataFrame, suites: Sequence[str]) -> tuple[dict[str
         return {}, np.zeros((len(suites), len(suites)))
     after_suites = after_suites.assign(prefix=after_suites["condition"].str.removeprefix("suite:"))
     by_cell = after_suites.groupby(["grp", "prefix"])[["correct", "delta"]]
+    # All pairs of suites in the same order as the other matrices, since they are compared cell by cell. A pair that was
+    # not asked is nan, with 0 items.
     every = pd.MultiIndex.from_product([suites, suites])
     means, counts = by_cell.mean().reindex(every), by_cell.count().reindex(every)
     shape = (len(suites), len(suites))

@@ -31,6 +31,8 @@ def summarize(plain: pd.DataFrame, *, items: bool) -> list[Row]:
     table = design(plain)
     # Unrelated contexts come in one kind alone, so that they have a model of their own. Lengths enter as logs, as in
     # the paper.
+    # Four conditions (matched or not, acceptable or not) are needed for the interactions; with fewer some columns would
+    # be sums of others, and their coefficients could not be told apart.
     inside = table[table["condition"] != "unrelated"]
     outside = table[table["condition"] == "unrelated"]
     rows = []

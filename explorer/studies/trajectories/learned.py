@@ -37,6 +37,7 @@ def learned_at(outcomes: Sequence[float]) -> int | None:
     """The place from which on every outcome is right (1); none where the last is not, or one is missing."""
     if any(math.isnan(outcome) for outcome in outcomes):
         return None
+    # Read from the end: only the last wrong outcome matters, whatever was right before it was lost again.
     last_wrong = max((place for place, outcome in enumerate(outcomes) if outcome < 1), default=-1)
     return last_wrong + 1 if last_wrong + 1 < len(outcomes) else None
 
@@ -56,6 +57,8 @@ class Learned:
 
 def learned(rows: pd.DataFrame, runs: int) -> Learned:
     """When each instance was learned over so many runs; `rows` are as `queries.learned` gives them."""
+    # An instance counts only if all runs judged the very same text. One that lacks a verdict somewhere might have been
+    # learned just there, and a place would be a guess. Of several reasons the first is given.
     reason = np.select(
         [rows["runs"] < runs, rows["texts"] > 1, rows["gaps"] > 0], [NOT_IN_ALL, OTHER_TEXT, NO_VERDICT], ""
     )
