@@ -95,9 +95,9 @@ def inside(args: argparse.Namespace, rest: list[str]) -> None:
     clocked("storing", FakeResources, "ingest", time.process_time)
     # ... and within the work those of each thread.
     clocked("encoding", score, "_prepare", time.thread_time)
-    clocked("assembling", score, "_finish", time.thread_time)
+    clocked("assembling", score, "_assemble_all", time.thread_time)
     clocked("writing", RunFolder, "write_tables", time.thread_time)
-    clocked("hashing", hf_source, "hash_of", time.thread_time)
+    clocked("hashing", hf_source, "weights_hash", time.thread_time)
     sizes: list[tuple[int, float]] = []  # instances stored, and the memory then
     write_part = RunFolder.write_part
 

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from explorer.settings import Settings
 
 MODULE = "explorer.cluster.part_process"
-MOST = 6
+MAX_PROCESSES = 6
 # Of the processors of a machine the model's process has one, which it must never wait for, this one another.
-EACH_TAKES = 2
-ROOM = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
-FEW = 200  # instances: fewer are made in this process before another one has begun
+CORES_PER_PROCESS = 2
+MEMORY_PER_PROCESS = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
+MIN_INSTANCES = 200  # instances: fewer are made in this process before another one has begun
 SHARE = 3  # a part holds at most the nth of what is left for each process, so that all of them end at about one time
 
 
@@ -54,10 +54,11 @@ class PartJob:
 
 def count_for(instances: int) -> int:
     """How many processes make the parts of a run of so many instances; 0: this one does it alone."""
-    by_processors = (usable_processors() - EACH_TAKES) // EACH_TAKES
-    by_memory = (MOST * ROOM if (free := free_ram()) is None else free) // ROOM
-    count = min(MOST, by_processors, by_memory)
-    return count if count > 1 and instances >= FEW else 0
+    by_processors = (usable_processors() - CORES_PER_PROCESS) // CORES_PER_PROCESS
+    free = free_ram()
+    by_memory = MAX_PROCESSES if free is None else free // MEMORY_PER_PROCESS
+    count = min(MAX_PROCESSES, by_processors, by_memory)
+    return count if count > 1 and instances >= MIN_INSTANCES else 0
 
 
 def make_parts(
@@ -69,24 +70,24 @@ def make_parts(
     run; what others have finished is kept.
     """
     ranges = RangesToShare(folder.unfinished(len(work.instances)), count, work.recipe.first_part)
-    news: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
     assert model.source is not None, "the model is known before its parts are made"
     job = PartJob(specs.to_json(work.spec), str(folder.path), work.resources.settings, model.source)
     with contextlib.ExitStack() as running:
         running.enter_context(short_turns())  # rows and scores do not wait for what is made ahead
-        processes = [running.enter_context(_begun(job, model, ranges, news)) for _ in range(count)]
-        made_with = stamp()
-        running.callback(_begin_ahead(work).leave)
+        processes = [running.enter_context(_running_process(job, model, ranges, messages)) for _ in range(count)]
+        environment_stamp = stamp()
+        running.callback(_start_making_ahead(work).leave)
         for process in processes:
             with contextlib.suppress(OSError):  # its end is told below
-                process.send(("stamp", made_with, model.source))
-        left = count
-        while left:
-            kind, *rest = _next(news)
+                process.send(("stamp", environment_stamp, model.source))
+        processes_left = count
+        while processes_left:
+            kind, *rest = _next_message(messages)
             if kind == "done":
                 meter.add(rest[0])
             elif kind == "end":
-                left -= 1
+                processes_left -= 1
             elif kind == "failed":
                 raise rebuild_error(*rest)
             else:
@@ -100,17 +101,17 @@ class RangesToShare:
     """The instances that no part covers, handed out to who asks next; safe to call from several threads."""
 
     def __init__(self, unfinished: list[tuple[int, int]], processes: int, least: int) -> None:
-        self._left = list(unfinished)
+        self._gaps = list(unfinished)
         self._processes = processes
         self._least = least
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
     def cut(self, size: int) -> tuple[int, int] | None:
         """The next part, of at most `size` instances; none where nothing is left."""
-        with self._guard:
-            if not self._left:
+        with self._lock:
+            if not self._gaps:
                 return None
-            remaining = sum(last - first + 1 for first, last in self._left)
+            remaining = sum(last - first + 1 for first, last in self._gaps)
             # Large parts at first, which cost less to prepare, and smaller ones towards the end, so that no process is
             # left alone with a long part while the others wait. With 3 processes and SHARE 3 a part is a ninth of what
             # remains:
@@ -118,21 +119,21 @@ class RangesToShare:
             #     remaining   900   800   ...   90
             #     a part      100    88          10
             fair = max(self._least, remaining // (SHARE * self._processes))
-            first, last = self._left.pop(0)
+            first, last = self._gaps.pop(0)
             end = min(last, first + max(1, min(size, fair)) - 1)
             if end < last:
-                self._left.insert(0, (end + 1, last))
+                self._gaps.insert(0, (end + 1, last))
             return first, end
 
 
 @contextlib.contextmanager
-def _begun(
-    job: PartJob, model: ModelProcess, ranges: RangesToShare, news: queue.SimpleQueue[Message]
+def _running_process(
+    job: PartJob, model: ModelProcess, ranges: RangesToShare, messages: queue.SimpleQueue[Message]
 ) -> Iterator[Child]:
     """A part process at work; it is ended in the end, whatever it does."""
     ready = threading.Event()
 
-    def take(message: Message) -> None:
+    def on_message(message: Message) -> None:
         ready.wait()
         # This runs in the thread that reads from the process. Scores and ranges are answered at once, since the process
         # waits for them; what concerns the whole run goes to the main thread, which alone may end it.
@@ -142,9 +143,9 @@ def _begun(
         elif kind == "next":
             process.send(("range", ranges.cut(rest[0])))
         else:
-            news.put(message)
+            messages.put(message)
 
-    process = Child(MODULE, take, lambda unforeseen: news.put(("gone", unforeseen)))
+    process = Child(MODULE, on_message, lambda unforeseen: messages.put(("gone", unforeseen)))
     ready.set()
     try:
         process.send(("job", job))
@@ -154,7 +155,7 @@ def _begun(
         process.kill()
 
 
-def _begin_ahead(work: RunWork) -> stopping.Begun[None]:
+def _start_making_ahead(work: RunWork) -> stopping.Begun[None]:
     """What the conclusions need and no score changes, made meanwhile: this process has little else to do."""
 
     def make() -> None:
@@ -166,8 +167,8 @@ def _begin_ahead(work: RunWork) -> stopping.Begun[None]:
     return stopping.Begun(make, "ahead")
 
 
-def _next(news: queue.SimpleQueue[Message]) -> Message:
+def _next_message(messages: queue.SimpleQueue[Message]) -> Message:
     while True:
         stopping.look()
         with contextlib.suppress(queue.Empty):
-            return news.get(timeout=stopping.SLICE)
+            return messages.get(timeout=stopping.SLICE)

@@ -52,8 +52,8 @@ def run_parts(
         return True
     if now() >= until:
         return False
-    made_with = environment.collect(work.spec, resources, needs_model=work.recipe.needs_model)
-    stamp = folder.keep_environment(made_with)
+    environment_record = environment.collect(work.spec, resources, needs_model=work.recipe.needs_model)
+    stamp = folder.keep_environment(environment_record)
     size = work.recipe.first_part
 
     def stop_when_late(done: int, of: int) -> None:

@@ -114,15 +114,15 @@ def _end_marks(folder: Path) -> Iterator[str]:
         yield usual
     end_ids = _json(folder / "generation_config.json").get("eos_token_id")
     end_ids = _json(folder / "config.json").get("eos_token_id") if end_ids is None else end_ids
-    wanted = {
+    end_numbers = {
         int(number) for number in (end_ids if isinstance(end_ids, list) else [end_ids]) if isinstance(number, int)
     }
     added = marks.get("added_tokens_decoder")
     if isinstance(added, Mapping):
-        yield from (str(entry.get("content")) for number, entry in added.items() if int(number) in wanted)
+        yield from (str(entry.get("content")) for number, entry in added.items() if int(number) in end_numbers)
     else:
         tokens = _json(folder / "tokenizer.json").get("added_tokens") or []
-        yield from (str(entry.get("content")) for entry in tokens if entry.get("id") in wanted)
+        yield from (str(entry.get("content")) for entry in tokens if entry.get("id") in end_numbers)
 
 
 def _json(path: Path) -> dict[str, Any]:

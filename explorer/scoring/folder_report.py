@@ -98,7 +98,7 @@ def _number(fields: Any, names: tuple[str, ...]) -> int:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        held = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return content if isinstance(content, dict) else {}

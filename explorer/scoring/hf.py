@@ -91,24 +91,24 @@ def load(
     `auto` is float32 on a CPU and bfloat16 on CUDA. What it takes in memory is compared with what is free before
     anything large is downloaded or loaded. `source` is what `hf_source.find` gave.
     """
-    place = choose_device(device)
-    kind = choose_dtype(dtype, place)
+    target_device = choose_device(device)
+    dtype_name = choose_dtype(dtype, target_device)
     source = source or hf_source.find(name, settings, device=device, dtype=dtype, revision=revision, progress=progress)
     if progress:
         progress(f"Loading {source.name}", 0.9)
-    check_memory(name, hf_source.count_parameters(source.path), kind, place)
+    check_memory(name, hf_source.count_parameters(source.path), dtype_name, target_device)
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    if kind == "float32":
+    if dtype_name == "float32":
         torch.set_float32_matmul_precision("highest")  # no TF32
     config = hf_tokenizer.read_config(source)
     _require_causal(source, config)
     tokenizer = hf_tokenizer.read_tokenizer(source, repair_advice(source))
     hf_kind.require_size_as_files(source.name, config, hf_source.count_parameters(source.path), repair_advice(source))
-    model = _weights(source, config, kind, place)
+    model = _weights(source, config, dtype_name, target_device)
     hf_load.require_own_tokenizer(source.name, tokenizer, model)
     hf_kind.require_causal_scores(source.name, model)
-    model_to_score = HFModel(source, model, tokenizer, kind, attention)
+    model_to_score = HFModel(source, model, tokenizer, dtype_name, attention)
     if progress:
         progress(f"{source.name} is loaded", 1.0)
     return model_to_score

@@ -65,12 +65,12 @@ def require_complete(template: str, roles: Sequence[str], tokens: Mapping[str, A
     key = (template, tuple(roles))
     if not roles or key in _checked_templates:
         return
-    said = [
+    probe_turns = [
         {"role": role, "content": f"{PROBE_WORDS.get(role, PROBE_WORDS['user'])}{place}x"}
         for place, role in enumerate(roles)
     ]
-    text = _render(template, [said], tokens, {"add_generation_prompt": roles[-1] != "assistant"})[0]
-    for message in said:
+    text = _render(template, [probe_turns], tokens, {"add_generation_prompt": roles[-1] != "assistant"})[0]
+    for message in probe_turns:
         if message["content"] not in text:
             changed = message["content"].casefold() in text.casefold()
             rest = ADVICE_LEFT_OUT.get(message["role"], ADVICE_LEFT_OUT["user"])

@@ -17,29 +17,29 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 
-class _OneDay(datetime):
+class _FixedDate(datetime):
     """The day that templates are told, always the same: what a model reads must not depend on when it is asked."""
 
     @classmethod
-    def now(cls, tz: tzinfo | None = None) -> _OneDay:
+    def now(cls, tz: tzinfo | None = None) -> _FixedDate:
         return cls(2024, 7, 26, tzinfo=tz)  # what Llama's templates write where nobody tells them a day
 
 
-chat_template_utils.datetime = _OneDay  # type: ignore[misc]
+chat_template_utils.datetime = _FixedDate  # type: ignore[misc]
 
 
 def main(most_text: int, most_memory: int) -> None:
     """Answers until nobody asks any more."""
-    _bound(most_memory)
+    _limit_memory(most_memory)
     # What a template prints would stand between the answers.
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         template, conversations, tokens, form = json.loads(line)
-        answers.write(json.dumps(_answer(template, conversations, tokens, form, most_text)) + "\n")
+        answers.write(json.dumps(_render_or_fault(template, conversations, tokens, form, most_text)) + "\n")
         answers.flush()
 
 
-def _answer(
+def _render_or_fault(
     template: str, conversations: Any, tokens: dict[str, Any], form: dict[str, Any], most_text: int
 ) -> dict[str, Any]:
     """The text of each conversation, up to where an answer begins or goes on; or what is wrong with the template."""
@@ -57,7 +57,7 @@ def _answer(
         return {"fault": " ".join(f"{type(error).__name__}: {error}".split())[:200]}
 
 
-def _bound(most_memory: int) -> None:
+def _limit_memory(most_memory: int) -> None:
     """Lets this process take so much memory beyond what it has now, where the system can say no."""
     if resource is None:
         return

@@ -54,8 +54,8 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
 
     ModelError where it does not fit into memory. `dtype` auto is float32 on a CPU and bfloat16 on CUDA.
     """
-    place = choose_device(device)
-    kind = choose_dtype(dtype, place)
+    target_device = choose_device(device)
+    dtype_name = choose_dtype(dtype, target_device)
     files = weight_files(source.path)
     try:
         shape = read_shape(plain_json.read((source.path / "config.json").read_text("utf-8")))
@@ -63,16 +63,16 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
         return None
     if shape is None or not files:
         return None
-    check_memory(source.name, hf_source.count_parameters(source.path), kind, place)
+    check_memory(source.name, hf_source.count_parameters(source.path), dtype_name, target_device)
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    if kind == "float32":
+    if dtype_name == "float32":
         torch.set_float32_matmul_precision("highest")  # no TF32
     try:
-        model = _read_weights(files, shape, DTYPES[kind], place)
+        model = _read_weights(files, shape, DTYPES[dtype_name], target_device)
     except (OSError, SafetensorError, torch.OutOfMemoryError, *CONFIG_ERRORS):
         return None
-    return DirectModel(source, RowRunner(model), kind) if model else None
+    return DirectModel(source, RowRunner(model), dtype_name) if model else None
 
 
 # The files are read into the model only if they hold exactly the weights that it needs, each of the expected shape. One

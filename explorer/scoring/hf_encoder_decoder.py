@@ -91,8 +91,8 @@ class EncoderDecoderModel:
 
 def first_token(model: Any) -> tuple[int, ...]:
     """The token that the decoder starts with, as the configuration or that of writing says; none where neither does."""
-    said = (getattr(config, "decoder_start_token_id", None) for config in (model.config, model.generation_config))
-    return tuple(token for token in said if isinstance(token, int))[:1]
+    ids = (getattr(config, "decoder_start_token_id", None) for config in (model.config, model.generation_config))
+    return tuple(token for token in ids if isinstance(token, int))[:1]
 
 
 @dataclass(frozen=True, slots=True)

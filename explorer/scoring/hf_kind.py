@@ -172,8 +172,8 @@ def require_size_as_files(name: str, config: Any, held: int, remedy: str, kind: 
             model = getattr(transformers, kind).from_config(config, trust_remote_code=False)
         numbers_asked = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
     except Exception as error:  # whatever transformers raises of a configuration from elsewhere
-        said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise ModelError(f"{name} cannot be loaded as its config.json says ({said[:200]}). {remedy}") from error
+        message = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise ModelError(f"{name} cannot be loaded as its config.json says ({message[:200]}). {remedy}") from error
     packed = PACKED if quantized_by(config) else 1
     if numbers_asked > packed * held + SPARE:
         raise ModelError(

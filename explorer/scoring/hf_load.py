@@ -44,19 +44,19 @@ class Describable(Protocol):
 
 def load(source: Source, kind: Kind, device: str = "auto", dtype: str = "auto") -> tuple[Any, Any, str]:
     """The model in its place, its tokenizer and its dtype; ModelError where the files hold none of this kind."""
-    place = choose_device(device)
-    chosen = choose_dtype(dtype, place)
-    held = hf_source.count_parameters(source.path)
-    check_memory(source.name, held, chosen, place)
+    target_device = choose_device(device)
+    dtype_name = choose_dtype(dtype, target_device)
+    numbers_in_files = hf_source.count_parameters(source.path)
+    check_memory(source.name, numbers_in_files, dtype_name, target_device)
     transformers.utils.logging.disable_progress_bar()
     offline = {"local_files_only": True, "trust_remote_code": False}
     try:
         config = transformers.AutoConfig.from_pretrained(source.path, **offline)
         hf_kind.require_package(source.name, hf_kind.quantized_by(config))
-        hf_kind.require_size_as_files(source.name, config, held, "Choose another one.", kind.loader)
+        hf_kind.require_size_as_files(source.name, config, numbers_in_files, "Choose another one.", kind.loader)
         tokenizer = read_tokenizer(source, "Copy or download the model again.")
         model, report = getattr(transformers, kind.loader).from_pretrained(
-            source.path, dtype=DTYPES[chosen], use_safetensors=True, output_loading_info=True, **offline
+            source.path, dtype=DTYPES[dtype_name], use_safetensors=True, output_loading_info=True, **offline
         )
     except ModelError:
         raise
@@ -68,7 +68,7 @@ def load(source: Source, kind: Kind, device: str = "auto", dtype: str = "auto") 
         lack = kind.weights if report["missing_keys"] else kind.needs
         raise ModelError(f"{source.name} lacks {lack}, without which {kind.otherwise}")
     require_own_tokenizer(source.name, tokenizer, model)
-    return model.to(place).eval(), tokenizer, chosen
+    return model.to(target_device).eval(), tokenizer, dtype_name
 
 
 def require_own_tokenizer(name: str, tokenizer: Any, model: Any) -> None:

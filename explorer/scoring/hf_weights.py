@@ -161,8 +161,8 @@ def _from_gguf(path: Path, out: Path) -> None:
     transformers.utils.logging.disable_progress_bar()
     try:
         config = transformers.AutoConfig.from_pretrained(file.parent, **where)
-        held = file.stat().st_size * MAX_NUMBERS_PER_BYTE
-        hf_kind.require_size_as_files(file.name, config, held, "Give the model in safetensors.")
+        max_numbers = file.stat().st_size * MAX_NUMBERS_PER_BYTE
+        hf_kind.require_size_as_files(file.name, config, max_numbers, "Give the model in safetensors.")
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **where)
         loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, output_loading_info=True, **where

@@ -274,13 +274,13 @@ class Endpoint:
         thought = thinking.thought_in_message(message) if chat else ""
         finish = str(choice.get("finish_reason") or "")
         written = numbers.number(_as_object(answer.get("usage")).get("completion_tokens"))
-        said = isinstance(text, str) or bool(thought)
+        has_answered = isinstance(text, str) or bool(thought)
         generation = Generation(
             request=request,
             text=text if isinstance(text, str) else "",
             token_ids=(UNTOLD_ID,) * int(written) if 0 < written <= MAX_ANSWER_TOKENS else (),
             finish=finish if finish in ("stop", "length") else "",
-            reason="" if said else f"the server answered without text (it says {finish or 'nothing'})",
+            reason="" if has_answered else f"the server answered without text (it says {finish or 'nothing'})",
         )
         return thinking.split_thought(
             generation, opened=not chat and thinking.prompt_opens_thought(request.context), thought=thought

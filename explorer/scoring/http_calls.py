@@ -81,7 +81,7 @@ class Caller:
 
     def post(self, path: str, payload: dict[str, Any]) -> dict[str, Any]:
         """The server's answer with at least one choice; an error that says what is wrong otherwise."""
-        said = ""
+        what_came = ""
         for _ in range(GARBLED_TRIES):
             try:
                 response = fetch.post_json(
@@ -95,11 +95,11 @@ class Caller:
                 )
             except WebError as error:
                 raise self._as_our_error(error, path) from None  # the cause may hold what the server said about the key
-            answer, said = _answer_with_choices(response)
+            answer, what_came = _answer_with_choices(response)
             if answer is not None:
                 return answer
         raise FetchError(
-            f"{self.host} answered {GARBLED_TRIES} times with {said}, expected JSON with a list called choices. "
+            f"{self.host} answered {GARBLED_TRIES} times with {what_came}, expected JSON with a list called choices. "
             "Check that the address is that of an OpenAI-compatible server, ending in /v1."
         )
 
@@ -135,8 +135,8 @@ class Caller:
 
     def _as_our_error(self, error: WebError, path: str) -> ExplorerError:
         """The fault in our words, with what the server said and without the key."""
-        said = self._without_key(_error_text(error.response))
-        detail = f" ({said})" if said else ""
+        server_text = self._without_key(_error_text(error.response))
+        detail = f" ({server_text})" if server_text else ""
         if error.kind == "address":
             return ModelError(self._without_key(str(error)))
         if error.kind != "status":
@@ -151,7 +151,7 @@ class Caller:
         if status == 404:
             return self._not_found_error(path, detail)
         if status in REFUSALS:
-            return RequestRefused(f"status {status}{': ' + said if said else ''}")
+            return RequestRefused(f"status {status}{': ' + server_text if server_text else ''}")
         if status == 429:
             return FetchError(
                 f"{self.host} went on limiting the rate or the quota{detail}. What was answered is kept; "

@@ -156,8 +156,8 @@ class CachedDecoder:
         if self.device.type != "cuda":
             return free_ram()
         # What PyTorch has taken from the driver and does not use counts as free: it is used again first.
-        held = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
-        return int(torch.cuda.mem_get_info(self.device)[0]) + held
+        reserved_unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+        return int(torch.cuda.mem_get_info(self.device)[0]) + reserved_unused
 
     def _write_or_release(
         self, prefix: Ids, batch: Sequence[Answer], stats: Stats, report: Callable[[], None]

@@ -81,18 +81,18 @@ def read_shape(config: Any) -> Shape | None:
     family = str(config.get("model_type")) if isinstance(config, Mapping) else ""
     if family not in SHAPES or config.get("architectures") != [HEADS[family]]:
         return None
-    given = {name: value for name, value in config.items() if value is not None}
+    settings = {name: value for name, value in config.items() if value is not None}
     is_gemma, every = family == "gemma3_text", [0]
     if is_gemma:
-        if any(given.pop(name, None) for name in NOT_BUILT):
+        if any(settings.pop(name, None) for name in NOT_BUILT):
             return None
-        every = [int(given.pop(name)) for name in GEMMA_PATTERN if name in given][-1:] or [6]
-        rope = _take_gemma_rope(given)
+        every = [int(settings.pop(name)) for name in GEMMA_PATTERN if name in settings][-1:] or [6]
+        rope = _take_gemma_rope(settings)
     else:
-        rope = _take_rope(given, family)
-    if rope is None or set(given) - set(SHAPES[family]) - IGNORED_SETTINGS:
+        rope = _take_rope(settings, family)
+    if rope is None or set(settings) - set(SHAPES[family]) - IGNORED_SETTINGS:
         return None
-    shape = Shape(**{**SHAPES[family], **{name: given[name] for name in SHAPES[family] if name in given}}, **rope)
+    shape = Shape(**{**SHAPES[family], **{name: settings[name] for name in SHAPES[family] if name in settings}}, **rope)
     shape.model_type, shape._attn_implementation = family, "sdpa"
     if is_gemma:
         shape.hidden_act = shape.hidden_activation
@@ -144,11 +144,11 @@ def _take_gemma_rope(given: dict[str, Any]) -> dict[str, Any] | None:
     by_kind = given.pop("rope_parameters", {})
     bases = {}
     for kind, (old_name, usual) in GEMMA_ROPE_OF_OLD.items():
-        said = by_kind.get(kind) or {}
+        of_layers = by_kind.get(kind) or {}
         old = given.pop(old_name, usual)
-        if set(said) - {"rope_theta", "rope_type"} or said.get("rope_type", "default") != "default":
+        if set(of_layers) - {"rope_theta", "rope_type"} or of_layers.get("rope_type", "default") != "default":
             return None
-        bases[kind] = float(said.get("rope_theta", old))
+        bases[kind] = float(of_layers.get("rope_theta", old))
     if set(by_kind) - set(bases):
         return None
     return {"rope_theta": bases, "rotated": 1.0, "stretch": ()}

@@ -101,9 +101,9 @@ class CachedRows:
 
     def gather(self, rows: torch.Tensor, slots: torch.Tensor, sizes: torch.Tensor, capacity: int) -> CachedRows:
         """New rows of single tokens: the first `sizes[i]` of `slots[i]` in row `rows[i]`, with room for `capacity`."""
-        held = torch.arange(slots.shape[1], device=slots.device) < sizes[:, None]
+        is_filled = torch.arange(slots.shape[1], device=slots.device) < sizes[:, None]
         # Rows of unlike length are filled up with some token's keys; nobody sees them, for they stand NOWHERE.
-        positions = self.positions[rows[:, None], slots].masked_fill(~held, NOWHERE)
+        positions = self.positions[rows[:, None], slots].masked_fill(~is_filled, NOWHERE)
         return self._copy(len(rows), capacity, positions, lambda layer: layer[rows[:, None], :, slots].transpose(1, 2))
 
     def truncate(self, tokens: int, capacity: int) -> CachedRows:

@@ -204,13 +204,17 @@ def _scopes(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def _sample_sizes(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
     reason = "; ".join(files.read_json(folder.path / PLAN).get("remarks") or [])
-    wanted = int(spec.settings["instances"]) if spec.limit is None else min(spec.limit, int(spec.settings["instances"]))
+    items_wanted = (
+        int(spec.settings["instances"]) if spec.limit is None else min(spec.limit, int(spec.settings["instances"]))
+    )
     demonstrations = int((folder.read("variants", ["condition"])["condition"] == "demonstration").sum())
     most = max(map(int, spec.settings["k"]))
-    counts = (("instances", instances, wanted), ("demonstrations", demonstrations, most))
+    counts = (("instances", instances, items_wanted), ("demonstrations", demonstrations, most))
     return [
-        finding_row(declared.DRAWN, name, Estimate.point(have, have, left_out=max(0, wanted - have), reason=reason))
-        for name, have, wanted in counts
+        finding_row(
+            declared.DRAWN, name, Estimate.point(have, have, left_out=max(0, items_wanted - have), reason=reason)
+        )
+        for name, have, items_wanted in counts
     ]
 
 
