@@ -90,7 +90,7 @@ def inside(args: argparse.Namespace, rest: list[str]) -> None:
     model = make_folder(args.keep / "fake-model", args.tokenizer)
     # Steps of the whole process one after another, threads and all ...
     clocked("instances", FakeResources, "instances", time.process_time)
-    clocked("work", worker, "_do_here", time.process_time)
+    clocked("work", worker, "_make_on_this_machine", time.process_time)
     clocked("concluding", find_study(args.study), "summarize", time.process_time)
     clocked("storing", FakeResources, "ingest", time.process_time)
     # ... and within the work those of each thread.

@@ -244,7 +244,7 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
     clocked("wait for model", worker.environment, "collect")
     clocked("prepare", pipeline._PreparedParts, "_prepare")
     clocked("give rows", ModelProcess, "begin")
-    clocked("work", worker, "_do_here")
+    clocked("work", worker, "_make_on_this_machine")
     clocked("end process", Resources, "end_process")
     clocked("summarize", find_study(args.study), "summarize")
     clocked("write", RunFolder, "write_tables")

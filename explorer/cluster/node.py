@@ -1,6 +1,6 @@
 """What a node of a cluster does for a run: loads the model once, then makes one part after another.
 
-It is plain Python: `cluster.py` makes a Ray actor of it. It writes tables and never marks a part as done.
+It is plain Python: `ray_parts.py` makes a Ray actor of it. It writes tables and never marks a part as done.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class MadePart:
 
 @dataclass(frozen=True, slots=True)
 class WorkerFault:
-    """What this worker could not do, nor could another: one sentence for the user."""
+    """Why this worker failed in a way in which every other would fail, too: one sentence for the user."""
 
     message: str
 

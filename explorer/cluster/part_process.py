@@ -36,7 +36,7 @@ PARTS_AHEAD = 2  # parts prepared ahead: more would be kept from a process that 
 
 
 class Coordinator:
-    """The other process: what is said to it, and what it answers. It is the link of the model, too."""
+    """The process that started this one: it assigns ranges and passes rows on to the model, as a `ModelConnection`."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -49,7 +49,7 @@ class Coordinator:
         threading.Thread(target=self._read, name="read", daemon=True).start()
 
     def send(self, message: object) -> None:
-        """Says something."""
+        """Sends a message."""
         with self._sending:
             self.connection.send(message)
 
@@ -94,7 +94,7 @@ class Coordinator:
 
 
 class AssignedRanges:
-    """The parts that the other process hands out; `size` is what this one would like."""
+    """The parts that the coordinator assigns; `size` is how many instances this process asks for."""
 
     def __init__(self, coordinator: Coordinator, size: int) -> None:
         self.size = size
@@ -106,7 +106,7 @@ class AssignedRanges:
 
 
 class ProgressSender:
-    """Says how many instances are done."""
+    """Sends the coordinator how many instances are done."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator

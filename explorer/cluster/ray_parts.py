@@ -106,7 +106,7 @@ class _Capacity:
 
 @dataclass(slots=True, eq=False)
 class _RayWorker:
-    """A worker of the crew."""
+    """One Ray actor, which holds the model on one GPU or on some processors."""
 
     number: int
     actor: Any
@@ -117,7 +117,7 @@ class _RayWorker:
 
 
 class _Workers:
-    """The workers of one run. Each gets its next part once one of those in its hand is stored: nothing piles up."""
+    """The workers of one run. A worker gets its next part when one of its parts is stored: nothing piles up."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class _Workers:
         self.busy[answer] = (member, task)
 
     def _await_answers(self, message: str = "") -> list[Row] | None:
-        """Takes the answers that have come; the findings, if they are among them. Cancelled at a cancel mark."""
+        """Handles the answers that have arrived; the findings, if they are among them. Cancelled at a cancel mark."""
         ready, _ = ray.wait(list(self.busy), num_returns=1, timeout=POLL)
         if ready:
             ready, _ = ray.wait(list(self.busy), num_returns=len(self.busy), timeout=0)
@@ -269,7 +269,7 @@ class _Workers:
                 stopping.pause(0.2)
 
     def _on_lost(self, member: _RayWorker, task: Task, error: Exception) -> None:
-        """Puts back what a lost worker had in hand; RunError once the same work has ended several workers."""
+        """Puts a lost worker's part back into the queue; RunError once the same part has ended several workers."""
         _kill_worker(member)
         self.idle = [each for each in self.idle if each is not member]
         why = _first_line(error)

@@ -130,7 +130,7 @@ class RangesToShare:
 def _running_process(
     job: PartJob, model: ModelProcess, ranges: RangesToShare, messages: queue.SimpleQueue[Message]
 ) -> Iterator[Child]:
-    """A part process at work; it is ended in the end, whatever it does."""
+    """A running part process, which is killed on leaving the block, whatever it does."""
     ready = threading.Event()
 
     def on_message(message: Message) -> None:
@@ -156,7 +156,7 @@ def _running_process(
 
 
 def _start_making_ahead(work: RunWork) -> stopping.Begun[None]:
-    """What the conclusions need and no score changes, made meanwhile: this process has little else to do."""
+    """Starts making what the findings need and no score changes, since this process has little else to do."""
 
     def make() -> None:
         if work.recipe.ahead:

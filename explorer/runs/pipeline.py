@@ -43,7 +43,7 @@ SECONDS_TO_STORE = 30.0  # seconds a part that is being stored has to end when t
 
 
 class Meter(Protocol):
-    """What is told how far the run is."""
+    """Receives how far the run is."""
 
     def within(self, size: int) -> Progress: ...
 
@@ -166,7 +166,7 @@ def _start_storing(
 
 
 class _PreparedParts:
-    """The parts after the one in hand, prepared in their order, one at a time, at most `ahead` of them held."""
+    """Prepares the next parts in threads, in order and one at a time; holds at most `ahead` prepared parts."""
 
     def __init__(self, ranges: Ranges, work: RunWork, stages: Stages, ahead: int) -> None:
         self._ranges = ranges
@@ -190,7 +190,7 @@ class _PreparedParts:
         )
 
     def prepare_ahead(self) -> None:
-        """Has as many parts prepared as may be held, in threads."""
+        """Starts preparing, until as many parts are prepared or in preparation as may be held."""
         while len(self._preparing) < self._ahead:
             before = self._preparing[-1] if self._preparing else None
             self._preparing.append(Begun(partial(self._prepare_after, before), "prepare"))
@@ -203,7 +203,7 @@ class _PreparedParts:
         return prepared
 
     def stop(self) -> None:
-        """Nobody wants them any more."""
+        """Stops the threads; the parts that they prepared are dropped."""
         for preparation in self._preparing:
             preparation.leave()
 

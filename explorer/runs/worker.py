@@ -157,12 +157,12 @@ def _run(
         say(f"on {where.in_words}")
         on_cluster(folder, work, where, meter, say)
     else:
-        _do_here(folder, work, meter)
+        _make_on_this_machine(folder, work, meter)
     if differences := folder.differences():
         say(f"Parts of this run were made under different environments: {'; '.join(differences)}")
 
 
-def _do_here(folder: RunFolder, work: part.RunWork, meter: Meter) -> None:
+def _make_on_this_machine(folder: RunFolder, work: part.RunWork, meter: Meter) -> None:
     recipe = work.recipe
 
     def stamp() -> str:

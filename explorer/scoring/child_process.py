@@ -1,4 +1,4 @@
-"""A process of this program that answers over a socket, and what is said to and by it."""
+"""A process of this program that answers over a socket, and the messages between the two."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ Message = tuple[Any, ...]
 
 
 class Child:
-    """`python -m MODULE NUMBER`, NUMBER being its end of a socket; what it says is taken in by a thread.
+    """`python -m MODULE NUMBER`, NUMBER being its end of a socket; a thread reads its messages.
 
-    `take` is given each message, and `ended` what went wrong with one, or None where there will just be no more.
+    `take` is called with each message. `ended` is called once at the end, with the error that ended the reading, or
+    with None where the process just closed its end.
     """
 
     def __init__(
@@ -48,11 +49,11 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """The process id."""
         return self._process.pid
 
     def send(self, message: object) -> None:
-        """Says something; OSError where the process has ended."""
+        """Sends a message; OSError where the process has ended."""
         with self._sending:
             self._connection.send(message)
 
@@ -69,7 +70,7 @@ class Child:
         self._process.wait()
 
     def close(self) -> None:
-        """Ends the process, whatever it does; it is given a little time to do so itself."""
+        """Closes the connection, at which the process ends by itself; kills one that does not within some seconds."""
         # Only this ends the read that the thread sits in; closing the descriptor under it would not.
         end = socket.socket(fileno=os.dup(self._connection.fileno()))
         with end, contextlib.suppress(OSError):  # the other end is gone already
@@ -89,7 +90,7 @@ class Child:
 
 
 def describe_failure(error: Exception) -> tuple[str, str]:
-    """The kind and the text of an error as a child tells it; one that was not foreseen is printed, too."""
+    """The class and the text of an error, as a child process sends them; an unexpected one is also printed."""
     if isinstance(error, ExplorerError):
         return type(error).__name__, str(error)
     traceback.print_exception(error)

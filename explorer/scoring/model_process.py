@@ -57,14 +57,14 @@ class LoadRequest:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """What is known of a model once it is loaded."""
+    """What the model's process reports once the model is loaded."""
 
     record: Mapping[str, str | int]
     row_tokens: int
 
 
 class ModelConnection(Protocol):
-    """Somebody who scores rows: a process of this one's (`Child`), or one that passes them on to another's."""
+    """The other end of a connection that scores rows: a child process (`Child`), or a process that passes them on."""
 
     @property
     def pid(self) -> int: ...
@@ -76,7 +76,7 @@ class ModelConnection(Protocol):
 
 @dataclass(slots=True)
 class _PendingScores:
-    """Rows that are to be scored: how many are done, of how many, and at last their scores, pickled."""
+    """A batch of rows that was sent: its progress as (done, of), and its scores, pickled, once they have come."""
 
     scores: Future[bytes] = field(default_factory=Future)
     done: tuple[int, int] = (0, 0)
@@ -88,7 +88,7 @@ def is_worthwhile() -> bool:
 
 
 def _wait_for(outcome: Future[T]) -> T:
-    """What comes of it; who waits can be stopped."""
+    """The result of a future; the waiting ends when the run is cancelled."""
     while not wait([outcome], timeout=stopping.SLICE).done:
         stopping.look()
     return outcome.result()
@@ -114,7 +114,7 @@ def rows_from_bytes(data: bytes) -> list[PackedRow]:
 
 
 def rebuild_error(kind: str, text: str) -> Exception:
-    """The error that a child told (`describe_failure`)."""
+    """The error that a child process described by `describe_failure`, as an exception of the same class."""
     error_class = getattr(errors, kind, None) if kind else None
     return error_class(text) if error_class else RuntimeError(text)
 
@@ -127,11 +127,11 @@ def _failure_message(number: int, error: BaseException) -> Message:
 class ModelProcess:
     """A causal language model that scores packed rows in another process; safe to call from several threads.
 
-    Made, it begins with imports; `load` tells it which model. How the model reads texts is told by a second process,
-    long before the model is loaded, so that encoding and decoding are done here, without importing transformers.
-    Whatever needs the loaded model waits for it, and can be stopped while it waits.
+    When it is created, the other process starts and imports; `load` then tells it which model. A second process reads
+    the tokenizer and sends it long before the model is loaded, so that texts are encoded and decoded here, without
+    importing transformers. Whatever needs the loaded model waits for it, and the waiting can be stopped.
 
-    `link` is where the model is, if in no process that is to be started; `take` is then given what it says.
+    With a `link` no process is started: the model is at the other end, and whoever reads from it calls `take`.
     """
 
     def __init__(self, link: ModelConnection | None = None) -> None:
@@ -159,11 +159,11 @@ class ModelProcess:
             self._tokenizer_process.send(source)
 
     def identify(self, source: Source) -> None:
-        """Says what the model that was loaded ahead is: its weights were not hashed yet when it was to be loaded."""
+        """Sets the identity of a model that was loaded ahead, before its weights were hashed."""
         self.source = source
 
     def wait_for_tokenizer(self) -> None:
-        """Returns when texts can be encoded, with no model yet; raises what is wrong with the model's files."""
+        """Returns when texts can be encoded, before the model is loaded; raises what is wrong with its files."""
         reading = _wait_for(self._tokenizer_setup)
         if self._encoder is None:
             known = self._known_source.known
@@ -219,7 +219,7 @@ class ModelProcess:
     def begin(
         self, rows: Sequence[PackedRow], *, token_budget: int | None = None, moments: bool = False
     ) -> Callable[[Progress | None], list[RowScores]]:
-        """Asks for the scores of packed rows, behind what was asked before; what is given waits for them."""
+        """Sends packed rows to be scored after those sent before; returns a function that waits for their scores."""
         pending = self._ask(rows_as_bytes(rows), RowOptions(token_budget, moments))
 
         def wait_for_scores(progress: Progress | None = None) -> list[RowScores]:
@@ -244,9 +244,10 @@ class ModelProcess:
         self._send(("score", number, rows, options))
         return pending
 
-    # Rows and scores are pickled where they are made and read where they are used: who passes them on sees bytes.
+    # Rows and scores are pickled where they are made and unpickled where they are used. A process that only passes them
+    # on sends bytes, and spends no time on a million numbers.
     def serve(self, message: Message, answer: Callable[[Message], None]) -> None:
-        """Passes a ("score", ...) of another process on, and the answer to it back."""
+        """Passes a ("score", ...) message of another process on to the model, and the answer back."""
         _, number, rows, options = message
 
         def answer_when_scored(outcome: Future[bytes]) -> None:
@@ -263,7 +264,7 @@ class ModelProcess:
             answer(_failure_message(number, error))
 
     def introduce(self, answer: Callable[[Message], None]) -> None:
-        """Tells another process how texts are read, and what was loaded once it is."""
+        """Sends another process the tokenizer now, and what was loaded as soon as it is."""
 
         def answer_when_known(kind: str, outcome: Future[Any]) -> None:
             error = outcome.exception()
@@ -301,7 +302,7 @@ class ModelProcess:
             raise self._end_error() from error
 
     def end(self, unforeseen: BaseException | None) -> None:
-        """Nothing more comes of the model's process."""
+        """Called when the model's process has ended: whoever waits for it gets the reason as an error."""
         error = self._unreadable(unforeseen) if unforeseen else self._end_error()
         # Whoever waits must hear of the end, or it would wait for ever: for the model and for every batch under way.
         with self._lock:
@@ -312,7 +313,7 @@ class ModelProcess:
                 outcome.set_exception(error)
 
     def _end_tokenizer_process(self, unforeseen: BaseException | None) -> None:
-        """Nothing more comes of the tokenizer's process, which ends when it has told."""
+        """Called when the tokenizer's process has ended, as it does once it has sent its answer."""
         if not self._tokenizer_setup.done():
             self._tokenizer_setup.set_exception(
                 self._unreadable(unforeseen) if unforeseen else ModelError(self._end_message(self._tokenizer_process))
@@ -322,7 +323,7 @@ class ModelProcess:
         return ModelError(f"What the process of {self.name} said could not be read ({unforeseen!r}).")
 
     def take(self, message: Message) -> None:
-        """What the model's process or the tokenizer's says."""
+        """Handles one message of the model's or the tokenizer's process."""
         kind, *rest = message
         # Messages come in any order between the two processes, so each kind sets the future of its own and needs no
         # other.

@@ -41,7 +41,7 @@ MAX_ROWS = 256  # rows that are scored in one go, at most, where several batches
 
 @dataclass(frozen=True, slots=True)
 class _ScoreRequest:
-    """A batch of rows whose scores somebody waits for."""
+    """A batch of rows that was asked for and has no scores yet."""
 
     number: int
     rows: list[PackedRow]
@@ -49,7 +49,7 @@ class _ScoreRequest:
 
 
 def main(socket: int) -> None:
-    """Loads the model and scores what comes, in the order in which it comes."""
+    """Loads the model, then scores batches in the order in which they arrive."""
     connection = Connection(socket)
     messages: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, messages), daemon=True).start()
@@ -101,7 +101,7 @@ def _score_all(
 def _next_requests(
     messages: queue.SimpleQueue[tuple[Any, ...]], first: _ScoreRequest | None, *, wait: bool
 ) -> tuple[list[_ScoreRequest], _ScoreRequest | None]:
-    """What is scored in one go, since rows make fuller batches together, and the first that is not part of it."""
+    """The batches to score together, since more rows fill the GPU better, and the first that is left for later."""
     together: list[_ScoreRequest] = []
     rows = 0
     while True:
@@ -121,7 +121,7 @@ def _next_requests(
 def _queue_requests(
     connection: Connection, model: DirectModel | HFModel, together: list[_ScoreRequest]
 ) -> Callable[[], None]:
-    """Queues the rows of all that is wanted; what is given waits for their scores and sends them."""
+    """Queues all these rows on the GPU; returns a function that waits for their scores and sends them."""
     reported_at = time.monotonic()
 
     def report_progress(done: int, of: int) -> None:
@@ -157,7 +157,7 @@ def _queue_requests(
 
 
 def _send_failure(connection: Connection, number: int, error: Exception) -> None:
-    """Says what is wrong with the rows of this number, or with the model where it is 0."""
+    """Sends the error of the batch with this number, or of loading the model where it is 0."""
     connection.send(("failed", number, *describe_failure(error)))
 
 

@@ -1,11 +1,11 @@
-"""The process that tells another how a model reads texts, in the time that importing PyTorch alone would take.
+"""The process that reads a model's tokenizer for another one, faster than PyTorch alone could be imported.
 
     argv: the number of an open socket
     in:   Source            once
     out:  ("tokenizer", TokenizerSetup) or ("unreadable", kind of error, text); then it ends
 
-transformers look for PyTorch where it is installed, and import it and much that builds on it although nothing of that
-reads a tokenizer. Here it is hidden from them; where they cannot do without, it is shown, and all is done again.
+transformers imports PyTorch, where it is installed, and much that builds on it, although reading a tokenizer needs none
+of that. So PyTorch is hidden here. If a tokenizer cannot be read without it, it is made visible, and all is done again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DEPENDENTS = ("transformers", "explorer.scoring.hf_tokenizer")
 
 
 def main(socket: int) -> None:
-    """Imports, waits for a model's files, reads them and tells."""
+    """Imports, waits for a model's files, reads the tokenizer and sends it."""
     connection = Connection(socket)
     _hide_torch()
     with contextlib.suppress(Exception):  # what is wrong shows when a tokenizer is read
@@ -62,7 +62,7 @@ def _hide_torch() -> None:
 
 
 def _unhide_torch() -> bool:
-    """Forgets what was imported without PyTorch; whether it was hidden."""
+    """Makes PyTorch importable again and drops what was imported without it; whether it was hidden."""
     if sys.modules.get(HIDDEN_PACKAGE, 0) is not None:
         return False
     # Python keeps modules that it imported: transformers without torch must be forgotten before it can be imported with
