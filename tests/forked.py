@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -64,14 +65,21 @@ class Forked:
             os.kill(self.pid, number)
 
 
-def explorer(*arguments: str, env: Mapping[str, str] | None = None, log: Path | None = None) -> Forked:
-    """`python -m explorer` with these arguments; what it says goes into the log, or nowhere."""
-    return Forked(_explorer, arguments, env=env, log=log)
+def explorer(
+    *arguments: str, env: Mapping[str, str] | None = None, log: Path | None = None, longest_file: int | None = None
+) -> Forked:
+    """`python -m explorer` with these arguments; what it says goes into the log, or nowhere.
+
+    It can make no file longer than `longest_file` bytes.
+    """
+    return Forked(_explorer, arguments, longest_file, env=env, log=log)
 
 
-def _explorer(arguments: tuple[str, ...]) -> int:
+def _explorer(arguments: tuple[str, ...], longest_file: int | None) -> int:
     from explorer.__main__ import main
 
+    if longest_file is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (longest_file, longest_file))
     return main(list(arguments))
 
 

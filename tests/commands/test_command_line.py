@@ -70,7 +70,7 @@ def test_a_run_from_start_to_export_and_deletion(settings, tiny_gpt2, tmp_path, 
     assert [(row["run_id"], row["status"]) for row in listed] == [(run_id, "complete")]
 
     by_instance = tmp_path / "rows.csv"
-    assert explorer(settings, "export", run_id, "--format", "csv", "--out", str(by_instance)).returncode == 0
+    here("export", run_id, "--format", "csv", "--out", str(by_instance))
     with by_instance.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == listed[0]["total"] == len({row["instance_id"] for row in rows})

@@ -16,7 +16,6 @@ from explorer.resources import Resources
 from explorer.results import store as stores
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
-from explorer.settings import Settings
 from tests import forked
 
 FULL = Path("/dev/full")  # takes nothing and says that there is no space left
@@ -34,12 +33,8 @@ def limited(command: list[str], most: int) -> subprocess.CompletedProcess[str]:
     )
 
 
-def explorer(settings: Settings, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "explorer", *arguments, "--cache", str(settings.cache)]
-
-
 @pytest.mark.slow
-def test_a_worker_that_meets_a_full_disk_keeps_its_parts_and_goes_on_when_there_is_room(run, elsewhere):
+def test_a_worker_that_meets_a_full_disk_keeps_its_parts_and_goes_on_when_there_is_room(run, elsewhere, tmp_path):
     _, whole = run
     # Parts grow, so the first one fits and a later one does not.
     first = whole.finished()[0]
@@ -54,10 +49,12 @@ def test_a_worker_that_meets_a_full_disk_keeps_its_parts_and_goes_on_when_there_
     )
     folder = RunFolder.create(elsewhere.runs, spec)
 
-    full = limited(explorer(elsewhere, "work", folder.run_id), room)
-    assert full.returncode == 1
-    assert "Traceback" not in full.stderr
-    last = full.stderr.strip().splitlines()[-1]
+    log = tmp_path / "log.txt"
+    full = forked.explorer("work", folder.run_id, "--cache", str(elsewhere.cache), log=log, longest_file=room)
+    assert full.wait(300) == 1
+    said = log.read_text("utf-8")
+    assert "Traceback" not in said
+    last = said.strip().splitlines()[-1]
     # Whichever file met the limit first: a part's or the database's.
     assert "File too large" in last and ("Make room" in last or "Free some disk space" in last)
     kept = folder.finished()

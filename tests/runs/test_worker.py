@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import time
 
 import pandas as pd
@@ -28,11 +25,6 @@ def new_run(settings, model, *, limit=60, seed=0, **given) -> RunFolder:
         study="accuracy", model=str(model), benchmark="starter_pairs", limit=limit, seed=seed, settings=given,
     )  # fmt: skip
     return RunFolder.create(settings.runs, spec)
-
-
-def worker(settings, folder: RunFolder) -> subprocess.Popen:
-    command = [sys.executable, "-m", "explorer", "work", folder.run_id, "--cache", str(settings.cache)]
-    return subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.PIPE, text=True)
 
 
 def silent(message: str) -> None:
@@ -64,9 +56,9 @@ def test_a_worker_killed_again_and_again_leaves_no_lost_and_no_doubled_row(setti
             kills += 1
         process.wait()
     assert kills
-    process = worker(killed_settings, folder)
-    _, log = process.communicate(timeout=120)
-    assert process.returncode == 0, log
+    log = killed_settings.cache / "log.txt"
+    process = forked.explorer("work", folder.run_id, "--cache", str(killed_settings.cache), log=log)
+    assert process.wait(120) == 0, log.read_text("utf-8")
     found = rows(folder)
     assert not found.duplicated(["instance_id", "request"]).any()
     assert found["instance_id"].tolist() == expected["instance_id"].tolist()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -63,10 +60,9 @@ def kill_when(process: Forked, ready: Any) -> bool:
 
 
 def finish(settings, folder: RunFolder) -> None:
-    command = [sys.executable, "-m", "explorer", "work", folder.run_id, "--cache", str(settings.cache)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, timeout=180)
-    assert done.returncode == 0, done.stderr
+    log = settings.cache / "log.txt"
+    done = forked.explorer("work", folder.run_id, "--cache", str(settings.cache), log=log)
+    assert done.wait(180) == 0, log.read_text("utf-8")
     assert folder.progress().status == "complete"
 
 
