@@ -198,13 +198,14 @@ class Resources:
         if self._model is None or self._model[0] != wanted:
             self.fetch(name, dtype, device)
             source = self._fetched.get(wanted)
-            paired = source is not None and hf_kind.is_encoder_decoder_folder(source.path)
-            if source and (paired or hf_kind.is_masked_folder(source.path)):
+            is_encoder_decoder = source is not None and hf_kind.is_encoder_decoder_folder(source.path)
+            if source and (is_encoder_decoder or hf_kind.is_masked_folder(source.path)):
                 from explorer.scoring import hf_encoder_decoder, hf_masked
 
                 with stopping.turn(self._lock):
                     self._model = self._generator = self._other = None  # one at a time
-                    self._other = (wanted, (hf_encoder_decoder if paired else hf_masked).load(source, device, dtype))
+                    loader = hf_encoder_decoder if is_encoder_decoder else hf_masked
+                    self._other = (wanted, loader.load(source, device, dtype))
                     return self._other[1]
         return self.model(name, dtype, device)
 

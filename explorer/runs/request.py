@@ -102,8 +102,10 @@ def make_spec(
         resolved[named_models.FOLDERS] = folders
     preset = str(resolved.get("preset", ""))
     _refuse_preset(study, preset)
-    kind = {"masked": preset == PLL, "paired": preset in ENCODER_DECODER_PRESETS}
-    who = identity.identify(model, resources.settings, **kind) if recipe.needs_model else identity.NOBODY
+    kind: identity.Kind = (
+        "masked" if preset == PLL else "encoder_decoder" if preset in ENCODER_DECODER_PRESETS else "causal"
+    )
+    who = identity.identify(model, resources.settings, kind) if recipe.needs_model else identity.NOBODY
     return RunSpec(
         study=study,
         version=recipe.version,

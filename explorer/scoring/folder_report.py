@@ -33,7 +33,7 @@ class FolderReport:
     window: int  # tokens; 0 where it is not told
     template: bool  # whether a chat template is there
     masked: bool  # whether it was trained to fill gaps, and is scored by pseudo-log-likelihood
-    paired: bool  # whether it has an encoder and a decoder, and is scored by the decoder, given a source
+    encoder_decoder: bool  # whether it has an encoder and a decoder, and is scored by the decoder, given a source
     refusal: str
 
 
@@ -49,12 +49,12 @@ def report(name: str, path: Path) -> FolderReport:
                          "layout.")  # fmt: skip
     text = config.get("text_config") if isinstance(config.get("text_config"), Mapping) else config
     refusal, parameters = "", 0
-    paired = hf_kind.is_encoder_decoder(config)
-    masked = not paired and hf_kind.is_masked(config)
+    encoder_decoder = hf_kind.is_encoder_decoder(config)
+    masked = not encoder_decoder and hf_kind.is_masked(config)
     weights = weight_files(path)
     try:
         weights = weights or model_files(path)[1:] or model_files(path)
-        if not masked and not paired:
+        if not masked and not encoder_decoder:
             hf_kind.require_causal(name, config)
         parameters = hf_source.count_parameters(path) if path.is_dir() else 0
         if not form:
@@ -75,7 +75,7 @@ def report(name: str, path: Path) -> FolderReport:
         window=_number(text, WINDOWS) or _number(marks, ("model_max_length",)),
         template=bool(marks.get("chat_template")) or (path / "chat_template.jinja").is_file(),
         masked=masked,
-        paired=paired,
+        encoder_decoder=encoder_decoder,
         refusal=refusal,
     )
 

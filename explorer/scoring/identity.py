@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from explorer.errors import ModelError
 from explorer.scoring import catalog, hf_kind, hf_source, http
@@ -22,19 +24,19 @@ class Identity:
 
 
 NOBODY = Identity("")
+Kind = Literal["causal", "masked", "encoder_decoder"]
 
 
-def identify(name: str, settings: Settings, *, masked: bool = False, paired: bool = False) -> Identity:
+def identify(name: str, settings: Settings, kind: Kind = "causal") -> Identity:
     """The identity of an embedded model, a local folder, a Hugging Face id (`id@revision`) or an endpoint.
 
-    ModelError where the model is known not to be causal or, with `masked` or `paired`, known not to be a masked one or
-    one of an encoder and a decoder.
-    What stands behind an endpoint's name can change unseen; the run's environment says what the server told of it.
+    ModelError where the model is known to be of another kind than `kind`. What stands behind an endpoint's name can
+    change unseen; the run's environment stores what the server answered about it.
     """
     if http.is_endpoint(name):
-        if masked:
+        if kind == "masked":
             raise hf_kind.not_masked_error(name)
-        if paired:
+        if kind == "encoder_decoder":
             raise hf_kind.not_encoder_decoder_error(name)
         return Identity(http.from_name(name, settings).name)
     embedded = ", ".join(model.id for model in catalog.EMBEDDED_MODELS)
@@ -43,7 +45,7 @@ def identify(name: str, settings: Settings, *, masked: bool = False, paired: boo
             f"{name!r} is neither an embedded model ({embedded}), nor a folder, nor a Hugging Face id like "
             "EleutherAI/pythia-160m, nor an endpoint like http://localhost:8000/v1#model. Check the spelling."
         )
-    (_require_masked if masked else _require_encoder_decoder if paired else _require_causal)(name)
+    _REQUIRE[kind](name)
     try:
         known = hf_source.identity(name, settings)
     except ModelError as error:
@@ -77,3 +79,10 @@ def _require_causal(name: str) -> None:
         hf_kind.require_causal(known.id, {"model_type": "roberta"})
     if hf_source.is_folder(name):
         hf_kind.require_causal_folder(name, path_of(name))
+
+
+_REQUIRE: Mapping[Kind, Callable[[str], None]] = {
+    "causal": _require_causal,
+    "masked": _require_masked,
+    "encoder_decoder": _require_encoder_decoder,
+}

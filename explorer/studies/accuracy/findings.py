@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from explorer.finding import Finding
-from explorer.records import RunSpec
+from explorer.records import Factor, RunSpec
 from explorer.rows.builders import Row, finding_row
 from explorer.scoring import reduce
 from explorer.scoring.policy import PRESETS, Normalization, TieRule
@@ -278,5 +278,5 @@ def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
     return of_whole.drop_duplicates("instance_id").set_index("instance_id")["value"]
 
 
-def _share_row(finding: Finding, group: str, share: Proportion, factors: dict[str, Any] | None = None) -> Row:
+def _share_row(finding: Finding, group: str, share: Proportion, factors: Mapping[str, Factor] | None = None) -> Row:
     return finding_row(finding, group, share, factors=factors, detail={"ties": share.ties} if share.ties else None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from explorer import prompts_chat, prompts_icl
 from explorer.records import Instance, Request, RunSpec
@@ -25,9 +26,10 @@ def replications(
     before = prompts_icl.shared(
         drawn_items.draw.demonstrations[:k], setting, drawn_items.example, drawn_items.draw.split
     )
-    form = form_of(spec)
+    form = message_form(spec)
     return [
-        prompts_icl.replication(drawn_items.pieces[instance.id], before, setting, k, **form) for instance in instances
+        prompts_icl.replication(drawn_items.pieces[instance.id], before, setting, k, chat=form.chat, system=form.system)
+        for instance in instances
     ]
 
 
@@ -54,13 +56,24 @@ def written_labels(
 ) -> list[Request]:
     """To write each item's label after k demonstrations in the first order."""
     before = prompts_icl.label_shared(drawn_items.orders[0][:k], drawn_items.example)
-    form = form_of(spec)
-    return [prompts_icl.label_answer(instance, before, k, repeat, **form) for instance in instances]
+    form = message_form(spec)
+    return [
+        prompts_icl.label_answer(instance, before, k, repeat, chat=form.chat, system=form.system)
+        for instance in instances
+    ]
 
 
-def form_of(spec: RunSpec) -> dict[str, Any]:
-    """Whether a prompt is sent as a user's message, and after which system prompt."""
-    return {"chat": is_chat(spec), "system": str(spec.settings.get("system", ""))}
+@dataclass(frozen=True, slots=True)
+class MessageForm:
+    """Whether a prompt is sent as a user's message, and after which system prompt ("" for none)."""
+
+    chat: bool
+    system: str
+
+
+def message_form(spec: RunSpec) -> MessageForm:
+    """The form in which a run sends its prompts."""
+    return MessageForm(is_chat(spec), str(spec.settings.get("system", "")))
 
 
 def repeats(spec: RunSpec) -> int:

@@ -158,13 +158,13 @@ def _facts(report: FolderReport) -> Lines:
     causal = "no" if report.refusal else "yes, as its configuration says"
     if report.masked:
         causal = "no: it was trained to fill gaps, and runs with it take the preset pll (pseudo-log-likelihood)"
-    if report.paired:
+    if report.encoder_decoder:
         causal = "no: it has an encoder and a decoder, and runs with it take the preset seq2seq or decoder"
     return [*lines, ("Causal", causal)]
 
 
 def _preset_of(report: folder_report.FolderReport) -> str:
-    return PLL if report.masked else SEQ2SEQ if report.paired else "natural"
+    return PLL if report.masked else SEQ2SEQ if report.encoder_decoder else "natural"
 
 
 def _first_score(name: str, preset: str) -> tuple[str, str]:

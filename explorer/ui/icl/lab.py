@@ -248,7 +248,8 @@ def _answer(
     spec = RunSpec("icl", STUDY.version, model, benchmark, settings=STUDY.resolve(dict(form)))
     policy = chat.in_policy(judging.policy_of(), spec.settings)
     with live.turn(model):
-        request = prompts_icl.replication(pieces, before, setting, k, **asking.form_of(spec))
+        sent_as = asking.message_form(spec)
+        request = prompts_icl.replication(pieces, before, setting, k, chat=sent_as.chat, system=sent_as.system)
         step("Waiting for the server" if is_remote else f"Reading a prompt of {len(request.context):,} characters")
         (written,), remark = live.generate(model, [request], max_new_tokens=NEW_TOKENS, **options)
         opening = prompts_icl.label_shared(shots, lab_draw.example)
