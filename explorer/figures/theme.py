@@ -182,6 +182,11 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def broken(text: str, wide: int = 18) -> str:
+    """A label on as many lines as it needs, so that it stands level under what it names."""
+    return "<br>".join(escape(line) for line in textwrap.wrap(text, wide))
+
+
 def hover(*lines: str, wide: int = 60, most: int = 180) -> str:
     """Lines of a hover label: each escaped, cut where it is very long, and broken where it is wide."""
     cut = (line if len(line) <= most else f"{line[: most - 1]}…" for line in lines if line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -35,6 +36,12 @@ def benchmark_title(name: str) -> str:
     """What people call a benchmark."""
     known = benchmarks.BENCHMARKS.get(name)
     return known.title if known else as_benchmark.TITLES.get(name, name)
+
+
+def reference_title(reference: str) -> str:
+    """A reference set of deciles as a run stored it, with what people call its benchmark and the end of a run's id."""
+    named = re.sub(r"(?<=instances of )[\w-]+", lambda name: benchmark_title(name[0]), reference)
+    return re.sub(r"(?<=edges of )\S+", lambda run_id: f"run {display.short_id(run_id[0])}", named)
 
 
 def study_title(name: str) -> str:

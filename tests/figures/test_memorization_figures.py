@@ -5,6 +5,7 @@ import pandas as pd
 from explorer.ui.icl.figure_curves import replication_curves
 from explorer.ui.icl.figure_follow import memorization_against_performance
 from explorer.ui.memorization.figure_roc import one_score, roc_curves, two_scores
+from explorer.ui.memorization.figure_tasks import bars_by_task
 
 NAMES = {"full": "Full", "pairs": "Pairs"}
 
@@ -64,3 +65,12 @@ def test_the_axes_of_two_texts_say_their_unit():
     figure = two_scores(items, "MIA loss", "nats a token")
     assert figure.layout.xaxis.title.text == "MIA loss of the other text, in nats a token"
     assert two_scores(items, "TDE accuracy", "1 = extracted").layout.yaxis.title.text.endswith("right text")
+
+
+def test_names_of_tasks_are_broken_and_level_so_that_none_stands_in_the_panel_below():
+    rows = pd.DataFrame(
+        [{"field": "Formal tasks", "task": "Determiner-noun agreement", "attack": "MIA loss", "value": 0.6,
+          "dummy": 0.4, "n": 20, "decides": True}]
+    )  # fmt: skip
+    axis = bars_by_task(rows, ["Formal tasks"]).layout.xaxis
+    assert list(axis.ticktext) == ["Determiner-noun<br>agreement"] and axis.tickangle == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from explorer.figures import theme
 from explorer.ui.ontology.figure_buckets import COUNT, by_bucket, by_way, sizes
 
 
@@ -49,3 +50,10 @@ def test_a_log_axis_of_less_than_two_decades_has_ticks_between_its_powers_of_ten
     layout = sizes(rows).layout
     assert {20, 50} <= set(layout.yaxis.tickvals)
     assert layout.yaxis2.tickvals is None and layout.yaxis2.dtick == 1
+
+
+def test_what_is_no_model_has_no_models_color_and_a_dot_at_zero_is_whole(rows):
+    ways = pd.concat([rows.assign(way="PI-1"), rows.assign(way="PI-3")])
+    lines = by_way(ways, "accuracy", "Accuracy").data
+    assert not {line.line.color for line in lines} & set(theme.PALETTE)
+    assert all(line.cliponaxis is False for line in lines)

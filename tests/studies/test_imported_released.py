@@ -69,7 +69,10 @@ def test_the_command_puts_them_beside_the_runs_of_a_file_and_again_in_their_plac
         rising = ontology_queries.rising(opened)
         assert len(rising) == 2
         run_id = str(rising["run_id"][0])
-        assert (ontology_queries.buckets(opened, run_id, "corrected")["accuracy"].iloc[-1]) == 1.0
+        buckets = ontology_queries.buckets(opened, run_id, "corrected")
+        assert buckets["accuracy"].iloc[-1] == 1.0
+        assert (buckets["accuracy_low"] <= buckets["accuracy"]).all()
+        assert buckets["accuracy_high"].iloc[-1] == pytest.approx(1.0) and buckets["accuracy_low"].iloc[-1] < 1.0
         assert ontology_queries.repeated_answers(opened, run_id).empty
         assert ontology_queries.concepts(opened, run_id, 1).empty
     finally:

@@ -352,6 +352,9 @@ def test_two_models_stand_over_each_other(open_page, tmp_path, here, tiny_gpt2):
     assert not app.exception and not app.error
     blocks = strip_of(app)["blocks"]
     assert [len(block["lines"]) for block in blocks] == [2, 2]
+    # The strip stays where it is from layer to layer: what a layer asks for stands beneath it.
+    kinds = [element.key if element.type == "selectbox" else element.type for element in app.main]
+    assert kinds.index("pick:other") > kinds.index("bidi_component")
     # The same weights: no token is less surprising to either.
     assert {column["delta"]["text"] for block in blocks for column in block["columns"] if column["delta"]} == {"0.0"}
 

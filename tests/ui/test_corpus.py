@@ -42,7 +42,7 @@ def test_the_page_opens_on_an_example_that_shows_what_was_planted(open_page, box
     assert "the longest part that does is “drugstores near the houses”, 171 times" in shown
     assert '<mark class="lx-held"' in shown and "which Glass box M saw" in shown
     assert "“were” comes next in 100%. Glass box M expects it too" in shown
-    assert "<mark> drugstores near the houses</mark> were gone." in shown, "a document with the match marked"
+    assert "The <mark>drugstores near the houses</mark> were gone." in shown, "a document with the match marked"
     assert "text" not in app.query_params, "the example is what opens without an address"
 
 
@@ -175,3 +175,21 @@ def test_a_match_is_read_with_the_line_before_and_the_line_after():
     assert marked._around(Document(1, 9, pieces)) == "… Before.<br>The <mark>drugstores</mark> are.<br>After. …"
     short = Document(1, 3, (("The ", False), ("cat", True), (" sat.", False)))
     assert marked._around(short) == "The <mark>cat</mark> sat."
+
+
+def test_the_blank_before_a_match_is_not_marked():
+    found = Document(1, 3, (("The", False), (" cat", True), (" sat.", False)))
+    assert marked._around(found) == "The <mark>cat</mark> sat."
+
+
+def test_where_a_document_stands_is_said_in_words():
+    assert marked.place_of(Document(7, 1735, (), "glassbox:3923")) == "Glass box, document 3,923 · 1,735 tokens"
+    assert marked.place_of(Document(7, 9, (), "news.jsonl:12")) == "news.jsonl, document 12 · 9 tokens"
+    assert marked.place_of(Document(7, 9, ())) == "document 7 · 9 tokens"
+
+
+def test_tokens_whose_labels_would_touch_are_tilted():
+    few, many = (gram_pyramid(["cat"] * tokens, [Gram(0, 1, "cat", 1)]).layout.xaxis for tokens in (12, 13))
+    assert few.tickangle is None and list(few.autotickangles) == [0, -60] and many.tickangle == -60
+    # What is measured has blanks around it, so that neighbors tilt before they touch.
+    assert few.ticktext[0] == "\u00a0cat\u00a0"

@@ -268,7 +268,7 @@ def test_stored_deciles_of_an_index_of_earlier_versions_give_way_to_those_counte
         app = whole(opened("perturbation", tiny_gpt2, swaps=SWAP, **choices))
         assert gauges.IPS in labels(app)
         help_text = next(metric.help for metric in app.metric if metric.label == gauges.IPS)
-        assert "all options of 2,800 instances of Starter pairs" in help_text
+        assert "Deciles of 2,800 instances of Starter pairs" in help_text
     app = whole(opened("instance", tiny_gpt2, instance=PAIR, layer="Popularity"))
     assert any(cell["hue"] == "popular" and cell["number"] != "–" for cell in cells(app))
 

@@ -56,6 +56,7 @@ def test_without_labels_no_attack_is_judged(open_page, tmp_path, monkeypatch):
     assert not app.exception and not app.error
     assert "only where it is known which texts were seen" in html_of(app)
     assert not app.get("plotly_chart")
+    assert "Loss calibrated by" not in {box.label for box in app.selectbox}  # there is no loss to calibrate
 
 
 def test_labels_of_the_index_are_those_of_the_schedule(shared_settings: Settings, tmp_path):
@@ -104,4 +105,4 @@ def test_of_two_members_a_share_is_told_and_no_interval():
     (found,) = membership.judge_attacks({"mia_loss": [0.1, 0.2, *range(1, 101)]}, labels, resamples=20)
     said = membership_view.in_words([found])
     assert all("of 2 texts that are members: too few for an interval." in line for line in said[:2])
-    assert said[2].startswith("The largest area under the curve, 1.00 (no interval)")
+    assert said[2].startswith("MIA loss has the largest area under the curve, 1.00 (no interval)")

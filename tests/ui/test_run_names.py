@@ -73,3 +73,11 @@ def test_settings_in_words_are_those_that_are_not_the_studys_own():
     said = run_names.settings_in_words(settings, "memorization")
     assert said == "5 neighbors, neighbors by infilling with Gemma 3 270M"
     assert run_names.settings_in_words(study("accuracy").resolve({}), "accuracy") == ""
+
+
+def test_a_reference_set_of_deciles_is_told_in_words():
+    stored = "all options of 1,536 instances of glassbox_pairs, edges of popularity-20261128-140500-ab12cd"
+    assert run_names.reference_title(stored) == (
+        "all options of 1,536 instances of Glass box: planted pairs, edges of run ab12cd"
+    )
+    assert run_names.reference_title("all options of 2,800 instances of Starter pairs").endswith("of Starter pairs")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from explorer.finding import quoted
 from explorer.results.queries import runs_on
 from explorer.results.store import Store
+from explorer.stats.proportion import wilson
 from explorer.studies.ontology import declared
 
 
@@ -29,8 +32,9 @@ def rising(store: Store) -> pd.DataFrame:
 
 
 def buckets(store: Store, run_id: str, setting: str) -> pd.DataFrame:
-    """A row a popularity bucket: concepts, mean count, accuracy, nearness of wrong ids, share of repeated ids."""
-    return store.frame(
+    """A row a popularity bucket: concepts, mean count, accuracy with its 95% interval, nearness of wrong ids, share of
+    repeated ids."""
+    rows = store.frame(
         f"""
         SELECT CAST(grp AS INTEGER) AS bucket,
             max(n) FILTER (finding = '{declared.BUCKET_ACCURACY}') AS n,
@@ -48,6 +52,11 @@ def buckets(store: Store, run_id: str, setting: str) -> pd.DataFrame:
         """,
         [run_id, setting],
     )
+    ends = [
+        wilson(share * n, n, 0.95) if n > 0 else (math.nan, math.nan)
+        for share, n in zip(rows["accuracy"], rows["n"], strict=True)
+    ]
+    return rows.assign(accuracy_low=[low for low, _ in ends], accuracy_high=[high for _, high in ends])
 
 
 def overall(store: Store, run_id: str) -> pd.DataFrame:

@@ -86,7 +86,8 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
     first = KEY not in st.session_state  # of this visit; later strips take the place of the one before
     if first:
         waiting.html(_placeholder(item, "lx-waiting"))
-    controls, strip, below = st.container(), st.container(), st.container()
+    # What a layer asks for stands beneath the strip, which stays where it is from layer to layer.
+    controls, strip, choice, below = st.container(), st.container(), st.container(), st.container()
     with above:
         lines = context_line.lines_of(item)
         sentences = [line.text for line in lines]
@@ -110,15 +111,20 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
             gauges.draw_gauges(item, shown.changed, known, rated, source, unit)
     waiting.empty()
     with controls:
-        picked, other = _controls(item, shown, chosen, known, layer, draws)
+        picked = _controls(item, shown, layer, draws)
+    with choice:
+        other = _pick_other(chosen.model) if picked == MODELS else ""
+        if picked == POPULARITY:
+            with show.lens("Other deciles"):
+                sources.pick_deciles(item, chosen.model)
     with strip:
         _how_asked(run_id, primed=bool(lines))
         _strip(shown, chosen, known, picked, other, source, rated, unit, scoring, primed=bool(lines))
+    with below:
         gauges.draw_likeness(item, shown.changed)
         _remarks(shown)
         if known.after and instance_view.has_tokens(known.after):
             instance_view.draw_more(shown.changed, known.after, unit, shape)
-    with below:
         draw_corpus_lens(shown.changed, model, source.index if source else asking.default_index(model))
         if context_line.takes_context(item):
             context_line.draw_context_line(item, lines, known, unit)
@@ -210,26 +216,18 @@ def _remarks(shown: ShownInstance) -> None:
 # --- controls
 
 
-def _controls(
-    item: Instance, shown: ShownInstance, chosen: Chosen, known: Scores, layer: str, draws: bool
-) -> tuple[str, str]:
-    """The layer of the strip and the second model; beside them what a full run would swap, where a page offers it."""
+def _controls(item: Instance, shown: ShownInstance, layer: str, draws: bool) -> str:
+    """The layer of the strip; beside it what a full run would swap, where a page offers it."""
     several = len(item.options) == 2 and item.kind not in ("labelled", "regions")
     offered = [layer_name for layer_name in LAYERS if layer_name != DIFFERENCE or several]
-    other = ""
     with st.container(horizontal=True, vertical_alignment="center", key="cockpit-layers"):
         picked = links.pick(
             st.segmented_control, "Shown on the strip", "layer", offered, default=layer, required=True,
             label_visibility="collapsed",
         )  # fmt: skip
-        if picked == MODELS:
-            other = _pick_other(chosen.model)
-        if picked == POPULARITY:
-            with show.lens("Other deciles"):
-                sources.pick_deciles(item, chosen.model)
         if draws and shown.read:
             _drawing(shown.read)
-    return picked, other
+    return picked
 
 
 def _pick_other(model: str) -> str:
@@ -240,8 +238,7 @@ def _pick_other(model: str) -> str:
     wish = links.recall("other")
     options += [wish] if wish and wish not in options and wish != model else []
     return links.pick(
-        st.selectbox, "and by", "other", options, always=True, format_func=layout.model_title, width=260,
-        label_visibility="collapsed",
+        st.selectbox, "Second model", "other", options, always=True, format_func=layout.model_title, width=260,
     )  # fmt: skip
 
 

@@ -156,7 +156,8 @@ def _popularity(item: Instance, changed: Instance, rated: Sequence[Rated], sourc
     before, after = rated[:many], rated[many:]
     gold = min(item.gold or 0, many - 1)
     meaning = (
-        f"Instance popularity score: how common the n-grams of the right option's text are, 1 to 10. {source.title}"
+        "Instance popularity score: how common the n-grams of the right option's text are, 1 to 10. "
+        f"Deciles of {source.title}"
     )
     return Gauge(IPS, before[gold].ips.value, after[min(gold, len(after) - 1)].ips.value, 2, meaning, False)
 

@@ -477,7 +477,7 @@ def key_of(layer: str, unit: Unit, grams: int = 0) -> Key:
     most = f"{in_unit(token_view.DEEPEST, unit):.0f} or more"
     hint = "Click a word to swap it."
     if layer == BY_WORD:
-        return Key(f"surprisal of a word in {unit}, its tokens added up", "0", most, "surprise", hint)
+        return Key(f"surprisal of a word in {unit}", "0", most, "surprise", hint)
     if layer == POPULARITY:
         return Key(f"popularity of the {grams}-grams over a token", "1", str(HIGHEST), "popular", hint)
     if layer == DIFFERENCE:

@@ -17,6 +17,7 @@ from explorer.ui import layout, links, live
 from explorer.ui.cockpit import edits, layers, scores, state, words
 from explorer.ui.cockpit.layers import PlacedToken, Row
 from explorer.ui.cockpit.words import Span, Words
+from explorer.ui.corpus.marked import place_of
 from explorer.ui.instance import ngram_rating
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram, Source, shown_count
 from explorer.ui.strip.strip import Corpus, Expectation, Expected, Gram, Page, Panel, Sense, Synonym
@@ -259,8 +260,7 @@ def page_of(document: Document) -> Page:
     for number, (text, is_gram) in enumerate(document.pieces):
         first, last = number == 0, number == len(document.pieces) - 1
         pieces.append((text if is_gram else _shortened(text, from_left=first, from_right=last), is_gram))
-    where = f"{document.source or f'document {document.number:,}'} · {document.tokens:,} tokens"
-    return Page(tuple(pieces), where)
+    return Page(tuple(pieces), place_of(document))
 
 
 def _shortened(text: str, *, from_left: bool, from_right: bool) -> str:

@@ -14,7 +14,6 @@ from explorer.ui.cockpit import gauges, words
 from explorer.ui.instance import ngram_rating
 from explorer.ui.instance.ngram_rating import Rated, Source
 
-SOURCE_WIDTH = 620  # pixels that the longest title takes
 ASKED = "cockpit:indexes"  # the services that the reader said yes to
 
 
@@ -47,7 +46,7 @@ def pick_deciles(instance: Instance, model: str) -> None:
         return
     names = sorted(sources, key=lambda run_id: ngram_rating.is_remote(sources[run_id].index))
     links.pick(
-        st.selectbox, "Popularity rated by", "deciles", names, width=SOURCE_WIDTH,
+        st.selectbox, "Popularity rated by", "deciles", names,
         format_func=lambda run_id: sources[run_id].title,
     )  # fmt: skip
 

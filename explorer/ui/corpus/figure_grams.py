@@ -73,7 +73,8 @@ def gram_pyramid(tokens: Sequence[str], grams: Sequence[Gram], picked: tuple[int
     )  # fmt: skip
     figure.update_xaxes(
         domain=[0, 0.94], tickmode="array", tickvals=list(range(len(tokens))),
-        ticktext=[_label(token) for token in tokens], tickangle=-60 if len(tokens) > 12 else 0,
+        ticktext=[_label(token) for token in tokens],
+        tickangle=-60 if len(tokens) > 12 else None, autotickangles=[0, -60],
         showgrid=False, zeroline=False,
         range=[-0.6, max(len(tokens), 6) - 0.4], fixedrange=True,
         tickfont={"size": 13 if len(tokens) <= WRITTEN else 11},
@@ -142,4 +143,5 @@ def _count_in_words(count: float) -> str:
 
 
 def _label(token: str) -> str:
-    return theme.escape(display.name(token.strip() or "␣", 14))
+    # Labels that touch are tilted, as those that overlap are: Plotly measures each with the blanks around it.
+    return f"\u00a0{theme.escape(display.name(token.strip() or '␣', 14))}\u00a0"

@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from explorer import display
+from explorer.popularity import indexes
 from explorer.popularity.counter import Document
 from explorer.popularity.verbatim import Verbatim
 from explorer.ui import show
@@ -52,20 +53,33 @@ def _marked_html(traced: Verbatim, picked: tuple[int, int] | None) -> str:
 def draw_documents(documents: Sequence[Document], count: float) -> None:
     """Documents with their match marked, cut where they are long."""
     for document in documents:
-        where = f"{document.source or f'document {document.number:,}'} · {document.tokens:,} tokens"
         st.html(
             f'<div class="lx-document"><p>{_around(document)}</p>'
-            f'<p class="lx-quiet lx-note">{html.escape(where)}</p></div>'
+            f'<p class="lx-quiet lx-note">{html.escape(place_of(document))}</p></div>'
         )
     if count > len(documents):
         shown = f"first {len(documents)}" if len(documents) > 1 else "first"
         show.note(f"The {shown} of {display.count(count)} places.")
 
 
+def place_of(document: Document) -> str:
+    """Where a document stands, in words: its corpus or file and its number there, and its length."""
+    file, _, number = document.source.rpartition(":")
+    if file and number.isdecimal():
+        # In these indexes the corpus itself stands in the place of a file.
+        title = "Glass box" if file == indexes.GLASSBOX else file
+        place = f"{title}, document {int(number):,}"
+    else:
+        place = document.source or f"document {document.number:,}"
+    return f"{place} · {document.tokens:,} tokens"
+
+
 def _around(document: Document) -> str:
     first = next((i for i, (_, is_match) in enumerate(document.pieces) if is_match), 0)
     before = "".join(text for text, _ in document.pieces[:first])
     match = document.pieces[first][0] if document.pieces else ""
+    words = match.lstrip(" ")  # the blank before a word is no part of what is marked
+    before, match = before + match[: len(match) - len(words)], words
     after = "".join(text for text, _ in document.pieces[first + 1 :])
     # The line before and the line after: where lines are short texts of their own, further ones tell of other things.
     near, on = "\n".join(before.split("\n")[-2:])[-AROUND:], "\n".join(after.split("\n")[:2])[:AROUND]

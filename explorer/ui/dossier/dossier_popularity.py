@@ -8,9 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
+from explorer.popularity import indexes
 from explorer.popularity.ips import DecileEdges
 from explorer.studies.popularity import queries as popularity_queries
-from explorer.ui import layout, links, resources, show
+from explorer.ui import layout, links, resources, run_names, show
 from explorer.ui.columns import link_column, number_column
 from explorer.ui.dossier.dossier_rows import DossierRows, DossierRun, run_columns
 from explorer.ui.layout import Chosen
@@ -65,7 +66,8 @@ def reference_sets(dossier: DossierRows) -> dict[str, list[DossierRun]]:
     for run in dossier.run_list():
         known = DecileEdges.of_run(edges[run.run_id]) if run.run_id in edges.index else None
         if known and len(_ips(dossier, run)):
-            name = f"{known.n}-grams of {known.reference}, counted in {known.index}"
+            counted_in = indexes.title_of(indexes.short_name(known.index))
+            name = f"{known.n}-grams of {run_names.reference_title(known.reference)}, counted in {counted_in}"
             sets.setdefault(name, []).append(run)
     return sets
 

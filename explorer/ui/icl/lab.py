@@ -65,20 +65,17 @@ def draw_icl_lab(chosen: Chosen) -> None:
         return
     lab_draw = _draw_items(chosen)
     items = {instance.instance.id: instance for instance in lab_draw.draw.instances[:MOST]}
-    columns = st.columns([3, 2, 1, 1])
-    with columns[0]:
+    most = len(lab_draw.draw.demonstrations)
+    with st.container(horizontal=True, vertical_alignment="bottom"):  # what has no room stands in a second row
         name = links.pick(
             st.selectbox, "Test item", "item", list(items),
             format_func=lambda key: f"{items[key].first[:70]} ({display.words(items[key].instance.label) or key})",
         )  # fmt: skip
-    with columns[1]:
         setting = links.pick(
-            st.selectbox, "Setting", "setting", list(run.SETTINGS), default="full", format_func=run.SETTINGS.get
-        )
-    most = len(lab_draw.draw.demonstrations)
-    with columns[2]:
+            st.selectbox, "Setting", "setting", list(run.SETTINGS), default="full", format_func=run.SETTINGS.get,
+            width=210,
+        )  # fmt: skip
         k = int(_number("Demonstrations", "shots", START, most))
-    with columns[3]:
         order = int(_number("Order", "order", "0", len(lab_draw.orders) - 1))
     pieces = items[name]
     shots = lab_draw.orders[order][:k]
@@ -128,7 +125,7 @@ def _draw_prompt(prompt: str, benchmark: str, k: int) -> None:
 
 def _number(label: str, name: str, default: str, most: int) -> float:
     start = links.whole_number(name, min(int(default), most), most)
-    number = st.number_input(label, min_value=0, max_value=most, value=start, step=1, key=f"icl:{name}")
+    number = st.number_input(label, min_value=0, max_value=most, value=start, step=1, key=f"icl:{name}", width=130)
     links.remember(name, str(int(number)), default)
     return number
 

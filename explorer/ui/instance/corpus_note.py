@@ -6,7 +6,7 @@ import streamlit as st
 
 from explorer.popularity import indexes
 from explorer.popularity.ips import DecileEdges
-from explorer.ui import layout, show
+from explorer.ui import layout, run_names, show
 
 
 def corpus_note(edges: DecileEdges, model: str) -> None:
@@ -17,7 +17,7 @@ def corpus_note(edges: DecileEdges, model: str) -> None:
     if edges.warning:
         st.warning(show.plain(edges.warning), icon=":material/warning:")
     show.note(
-        f"{edges.n}-grams of {edges.reference}: {edges.ngrams:,} distinct ones"
+        f"{edges.n}-grams of {run_names.reference_title(edges.reference)}: {edges.ngrams:,} distinct ones"
         + (f", {edges.never / edges.ngrams:.0%} of which never occur" if edges.never else "")
         + (f"; {edges.left_out:,} without a count are left out" if edges.left_out else "")
         + "."

@@ -19,7 +19,7 @@ from explorer.popularity.ngrams import Ngram, TextNgrams
 from explorer.records import Count
 from explorer.settings import Settings
 from explorer.studies.popularity import queries as popularity_queries
-from explorer.ui import layout, resources, texts
+from explorer.ui import layout, resources, run_names, texts
 
 T = TypeVar("T")
 MOST_SMALL = 3000  # instances whose n-grams are counted while a visitor waits
@@ -41,8 +41,9 @@ class Source:
 
     @property
     def title(self) -> str:
-        """What a reader chooses by."""
-        return f"{self.edges.n}-grams in {self.place}; deciles: {self.edges.reference}"
+        """What a reader chooses by: first what tells several apart, since the rest may be cut."""
+        reference = run_names.reference_title(self.edges.reference).removeprefix("all options of ")
+        return f"{reference} · {self.edges.n}-grams in {self.place}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ def found_at(results: Sequence[AttackResult], attacks: Mapping[str, Attack]) -> 
                 mode="markers",
                 name=f"at {rate:.0%} false alarms",
                 marker={"size": 9, "color": color},
+                cliponaxis=False,
                 error_x=theme.interval_bars(
                     values, [row.at[number].low for _, row in shown], [row.at[number].high for _, row in shown], color
                 ),

@@ -13,7 +13,7 @@ from explorer.figures import theme
 
 PANEL = 270  # pixels of a row of bars
 ROOM = 0.8  # of a task's place that its bars take
-PALE = 0.4
+PALE = 0.55
 
 
 def bars_by_task(rows: pd.DataFrame, fields: Sequence[str]) -> go.Figure:
@@ -69,7 +69,7 @@ def bars_by_task(rows: pd.DataFrame, fields: Sequence[str]) -> go.Figure:
             row=number, col=1,
         )  # fmt: skip
         figure.update_xaxes(
-            tickvals=list(place.values()), ticktext=[theme.escape(task) for task in tasks],
+            tickvals=list(place.values()), ticktext=[theme.broken(task) for task in tasks], tickangle=0,
             range=[-0.55, max(1, len(tasks)) - 0.45], row=number, col=1,
         )  # fmt: skip
     figure.update_layout(theme.layout(height=PANEL * len(shown) + 120))

@@ -38,18 +38,22 @@ MOST = 400  # texts that are looked up in an index while a reader waits
 RESAMPLES = 500
 
 
-def draw_membership_view(run_id: str, chosen: Chosen) -> None:
+def pick_labels(run_id: str, chosen: Chosen) -> tuple[str, str]:
+    """Where the labels come from, and the run that calibrates the loss; "" for none."""
+    source = _pick_source(run_id, chosen)
+    return source, _pick_reference(run_id, chosen) if source not in ("", DOSES, CONTROL) else ""
+
+
+def draw_membership_view(run_id: str, source: str, reference: str, chosen: Chosen) -> None:
     """The attacks of one run, or of all runs on what is planted, judged by labels."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        source = _pick_source(run_id, chosen)
-        reference = _pick_reference(run_id, chosen) if source not in (DOSES, CONTROL) else ""
-        if not source:
-            show.note(
-                "An attack can be judged only where it is known which texts were seen. Here that could be told by an "
-                "index of the model's training corpus, and none is on this machine."
-            )
-            return
-        labeled = _labeled(run_id, reference, source, chosen)
+    if not source:
+        show.nothing_yet(
+            "No text here is known to have been seen",
+            "An attack can be judged only where it is known which texts were seen. Here that could be told by an "
+            "index of the model's training corpus, and none is on this machine.",
+        )
+        return
+    labeled = _labeled(run_id, reference, source, chosen)
     if labeled is None:
         return
     member, many = labeled["member"], labeled["member"].notna()
@@ -108,8 +112,10 @@ def in_words(results: list[AttackResult]) -> list[str]:
     if area is not None:
         ends = (area.area.low, area.area.high)
         interval = "no interval" if math.isnan(ends[0]) else " to ".join(map(display.number, ends))
-        sentences.append(f"The largest area under the curve, {display.number(area.area.value)} ({interval}), has "
-                    f"{JUDGED[area.attack].title}.")  # fmt: skip
+        sentences.append(
+            f"{JUDGED[area.attack].title} has the largest area under the curve, {display.number(area.area.value)} "
+            f"({interval})."
+        )
     return sentences
 
 

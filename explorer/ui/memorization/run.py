@@ -34,9 +34,8 @@ from explorer.ui.columns import (
 )
 from explorer.ui.dossier.dossier_verdicts import WORDS
 from explorer.ui.layout import Chosen
-from explorer.ui.memorization import tasks
+from explorer.ui.memorization import membership_view, tasks
 from explorer.ui.memorization.figure_roc import areas, one_score, roc_curves, two_scores
-from explorer.ui.memorization.membership_view import draw_membership_view
 from explorer.ui.popularity.figure_dumbbells import certain, dumbbells
 
 DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
@@ -87,23 +86,22 @@ def draw_memorization_run(chosen: Chosen) -> bool:
             run_id = pick(chosen) if view != VIEWS[3] else ""
             if run_id:
                 group = pick_group(run_id)
+                attack = _attack(_findings_of(run_id, group)) if view == VIEWS[0] else ""
+                labels = membership_view.pick_labels(run_id, chosen) if view == VIEWS[4] else ("", "")
+                kind = _pick_classifier() if view == VIEWS[1] else ""
                 slice_picked = slices.pick(chosen.benchmark) if view == VIEWS[0] else None
-    # Beneath the row, so that this stays where it is from view to view.
-    score_place = st.container()
     if view == VIEWS[3]:
         return tasks.draw_memorization_tasks(chosen.model) or _no_task_yet(chosen)
     if not run_id:
         return False
     if view == VIEWS[0]:
-        with score_place:
-            attack = _attack(_findings_of(run_id, group))
         scores(run_id, group, attack, chosen, slice_picked)
     elif view == VIEWS[1]:
-        classifiers(run_id, group, chosen)
+        classifiers(run_id, group, kind, chosen)
     elif view == VIEWS[2]:
         low_high(run_id, group, chosen)
     else:
-        draw_membership_view(run_id, chosen)
+        membership_view.draw_membership_view(run_id, *labels, chosen)
     show.note(SPELLED)
     return True
 
@@ -257,7 +255,14 @@ def _means(findings: pd.DataFrame, run_id: str) -> None:
     )  # fmt: skip
 
 
-def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
+def _pick_classifier() -> str:
+    return links.pick(
+        st.segmented_control, "Classifier", "classifier", list(CLASSIFIERS), default="logistic", required=True,
+        format_func=CLASSIFIERS.get,
+    )  # fmt: skip
+
+
+def classifiers(run_id: str, group: str, kind: str, chosen: Chosen) -> None:
     """Can right and wrong answers be told apart by scores of memorization?"""
     findings = _findings_of(run_id, group)
     rows = [row for attack in _attacks(findings) for row in _classified(findings, attack, chosen.model, group)]
@@ -265,10 +270,6 @@ def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
         show.note("Classifiers are fitted for the paper's tasks and for all instances together; choose one of these.")
         _coefficients(findings)
         return
-    kind = links.pick(
-        st.segmented_control, "Classifier", "classifier", list(CLASSIFIERS), default="logistic", required=True,
-        format_func=CLASSIFIERS.get,
-    )  # fmt: skip
     table = pd.DataFrame(rows)
     classified = table[(table["kind"] == CLASSIFIERS[kind]) & table["auc"].notna()]
     classified = classified.assign(value=classified["auc"]).sort_values(["decides", "auc"], ascending=[True, False])

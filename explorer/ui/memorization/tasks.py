@@ -46,7 +46,7 @@ def draw_memorization_tasks(model: str) -> bool:
     show.note(
         "Macro-F1 of a logistic regression of being right on a score of both texts, out of fold; formal tasks above, "
         "functional below, as in the paper's figure 5. The gray line is the dummy that always gives the most frequent "
-        "answer. Pale bars are scores made of the same log-probabilities as the verdict: they tell right from wrong "
+        "answer. Fainter bars are scores made of the same log-probabilities as the verdict: they tell right from wrong "
         "without any memorization. The paper's bars carry OLMo-7B's labels, and are none to compare with."
     )
     show.folded_table(

@@ -27,17 +27,17 @@ def by_bucket(
     shares: bool = False,
     over: str = BUCKET,
     chance: float | None = None,
-    colors: Sequence[str] = theme.PALETTE,
+    colors: Sequence[str] = (),
 ) -> go.Figure:
     """A line a series over the buckets' numbers, or over their mean counts; hovering tells the number of concepts.
 
     Rows have the columns bucket, n, for `over=COUNT` mean_count, and where there is an interval the value's name with
     _low and _high. `shares` shows percent; `chance` is drawn as a line; `colors` are the
-    lines'.
+    lines' where they are models'.
     """
     lines = [
         _line(line_series, color, shares, over, len(series))
-        for line_series, color in zip(series, cycle(colors), strict=False)
+        for line_series, color in zip(series, cycle(colors or theme.in_order(len(series))), strict=False)
     ]
     figure = theme.figure(*lines, height=HEIGHT)
     if over == COUNT:
@@ -87,10 +87,7 @@ def _line(line_series: Series, color: str, shares: bool, over: str, of: int) -> 
     name, rows, column = line_series
     interval: dict[str, Any] = {}
     if f"{column}_low" in rows:
-        interval = {
-            "type": "data", "symmetric": False, "array": rows[f"{column}_high"] - rows[column],
-            "arrayminus": rows[column] - rows[f"{column}_low"], "color": color, "thickness": 1, "width": 0,
-        }  # fmt: skip
+        interval = theme.interval_bars(rows[column], rows[f"{column}_low"], rows[f"{column}_high"], color, 1)
     return go.Scatter(
         x=rows[over],
         y=rows[column],
@@ -99,6 +96,7 @@ def _line(line_series: Series, color: str, shares: bool, over: str, of: int) -> 
         line={"color": color, "width": 1.5},
         marker={"size": 6},
         error_y=interval or None,
+        cliponaxis=False,  # a dot at 0 stands whole on the axis
         customdata=[
             [
                 int(row[BUCKET]),

@@ -58,8 +58,8 @@ def draw_ontology_popularity(
             on_select="rerun",
         )
         show.note(
-            "One dot per bucket; buckets hold equally many distinct web counts (the paper's figure 2a)."
-            + (" Click one to see its concepts." if has_rows else "")
+            "One dot per bucket, with its 95% interval; buckets hold equally many distinct web counts (the paper's "
+            "figure 2a)." + (" Click one to see its concepts." if has_rows else "")
         )
         draw_concepts(run_id, instances_behind.picked(answer), chosen)
     else:

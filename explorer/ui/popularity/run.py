@@ -55,11 +55,10 @@ def pick(chosen: Chosen) -> str:
 
 def draw_popularity_run(chosen: Chosen) -> bool:
     """Everything about one run of the model on the benchmark; False where there is none."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, horizontal_alignment="right"), show.options("popularity:options"):
+        run_id = pick(chosen)
         group_place = st.container()
-        with show.options("popularity:options"):
-            run_id = pick(chosen)
-            slice_picked = slices.pick(chosen.benchmark)
+        slice_picked = slices.pick(chosen.benchmark)
     if not run_id:
         return False
     runs = resources.ask_store(popularity_queries.runs).set_index("run_id")
@@ -100,8 +99,9 @@ def _group(run_id: str, group: str, broadest: str, chosen: Chosen, slice_picked:
         show.says(_about_slice(items, slice_picked, column))
     else:
         bins, chance = _bins(findings)
-        conclusions_said = conclusions.of_run(run_id) if group == broadest else []
-        show.says(*(conclusions_said or sentences(findings, layout.model_title(chosen.model))))
+        of_all = group == broadest
+        own = sentences(findings, layout.model_title(chosen.model))
+        show.says(*(conclusions.of_run(run_id) or own if of_all else [f"{title_of(group)} alone:", *own]))
     if bins.empty:
         show.note("There are too few instances for a curve.")
         return
