@@ -7,6 +7,7 @@ separators, and what could not be measured is a dash; the column beside it or th
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -16,6 +17,8 @@ LEAST_P = 0.001  # a smaller p-value is printed as "< 0.001"
 DIGITS = 4  # significant ones of a column's largest number
 MOST_DECIMALS = 6
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_COMPARED = re.compile(rf"(?<=\w) ([=<>≤≥]) (?=[\d.+{MINUS}{MISSING}])")
+_NAMED = re.compile(rf"\b(rho|AUC|McNemar's) (?=[\d{MINUS}p])")
 SHORT_ID = 6  # the last signs of a run's id, which tell two runs of one minute apart
 
 
@@ -103,6 +106,12 @@ def p_in_words(p: float) -> str:
     return f"p = {shown}" if shown[0].isdigit() else f"p {shown}"
 
 
+def unbroken(text: str) -> str:
+    """The text with no line of it ending within "p = 0.020", "n = 600" or "rho 0.32"."""
+    text = _COMPARED.sub("\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text)
+    return _NAMED.sub("\\1\N{NO-BREAK SPACE}", text)
+
+
 def above_zero(p: float) -> float:
     """A p-value for a file: none is 0, even where the number is too small to be written."""
     return p if math.isnan(p) else max(p, sys.float_info.min)
@@ -121,6 +130,13 @@ def words(text: str) -> str:
 def listed(parts: Sequence[str]) -> str:
     """Names one after the other: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
+def remarked(name: str, remark: str) -> str:
+    """A name with a remark in parentheses, in the same ones where it has some: "Pythia 12B (deduped, imported)"."""
+    if not remark:
+        return name
+    return f"{name[:-1]}, {remark})" if name.endswith(")") else f"{name} ({remark})"
 
 
 def name(text: str, most: int = 44) -> str:

@@ -66,6 +66,23 @@ def test_a_p_value_is_never_printed_as_zero():
     assert math.isnan(display.above_zero(NAN))
 
 
+def test_no_line_ends_between_a_sign_and_its_number():
+    told = display.unbroken("r = 0.50, p < 0.001, n = 1,200; x > y, a = −2, p = –")
+    assert told.split(" ") == [
+        "r\xa0=\xa00.50,", "p\xa0<\xa00.001,", "n\xa0=\xa01,200;", "x", ">", "y,", "a\xa0=\xa0−2,", "p\xa0=\xa0–"
+    ]  # fmt: skip
+
+
+def test_no_line_ends_between_a_statistic_and_its_number():
+    assert display.unbroken("goes together (rho −0.32, AUC 0.9)") == "goes together (rho\xa0−0.32, AUC\xa00.9)"
+
+
+def test_a_remark_stands_in_the_parentheses_that_a_name_has():
+    assert display.remarked("Pythia 12B (deduped)", "imported") == "Pythia 12B (deduped, imported)"
+    assert display.remarked("GPT-2", "imported") == "GPT-2 (imported)"
+    assert display.remarked("GPT-2 (small)", "") == "GPT-2 (small)"
+
+
 def test_stored_names_are_read_as_words():
     assert display.words("principle_A_case_2") == "principle A case 2"
 

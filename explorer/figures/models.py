@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import Sequence
 
+from explorer import display
 from explorer.figures import theme
 from explorer.figures.model_names import name_of
 from explorer.scoring import catalog, suites
@@ -22,7 +23,7 @@ def model_title(model: str) -> str:
     if not known:
         called = name_of(name)
     elif "/" in known.id and [model.title for model in catalog.MODELS.values()].count(known.title) > 1:
-        called = f"{known.title} ({known.id.partition('/')[0]})"
+        called = display.remarked(known.title, known.id.partition("/")[0])
     else:
         called = known.title
     return f"{called}, revision {revision}" if revision else called
@@ -42,7 +43,7 @@ def model_color(model: str) -> str:
     fitting = [
         (len(known), -place)
         for place, known in enumerate(model_title(name).casefold() for name in catalog.MODELS)
-        if named.startswith(known)
+        if named.startswith(known.removesuffix(")"))  # a remark may follow in the same parentheses
     ]
     # The longest name says most ("Pythia 160M (deduped)" before "Pythia 160M"); of equal ones the first of the catalog.
     place = -max(fitting)[1] if fitting else zlib.crc32(named.encode("utf-8", "replace"))

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 
+from explorer import display
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.runs import files, validation
@@ -69,5 +70,4 @@ def remarks(folder: RunFolder) -> list[str]:
 
 def marked_name(name: str, spec: RunSpec | str) -> str:
     """The name of a run or its model, with the mark where it is imported."""
-    mark = label(spec)
-    return f"{name} ({mark})" if mark else name
+    return display.remarked(name, label(spec))

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from explorer import display
 from explorer.results import conclusions, queries
 from explorer.results.store import Store
 from explorer.runs import imported
@@ -49,4 +50,4 @@ def about_run(run: Mapping[Any, Any]) -> About:
     """What a run (a row with its model and spec) is of; of an import the model is named with its source."""
     about = conclusions.subject_of(specs.from_json(str(run["spec"])))
     mark = imported.short_label(str(run["spec"]))
-    return dataclasses.replace(about, model=f"{about.model} ({mark})") if mark else about
+    return dataclasses.replace(about, model=display.remarked(about.model, mark))

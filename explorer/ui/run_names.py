@@ -79,7 +79,7 @@ def short_names(runs: pd.DataFrame) -> dict[str, str]:
         if _differs(pieces_of_runs, piece):
             for name_pieces, pieces in zip(shown, pieces_of_runs, strict=True):
                 name_pieces += [pieces[piece]] if pieces[piece] else []
-    texts = [name_pieces[0] + (f" ({', '.join(name_pieces[1:])})" if name_pieces[1:] else "") for name_pieces in shown]
+    texts = [display.remarked(name_pieces[0], ", ".join(name_pieces[1:])) for name_pieces in shown]
     return _distinct(dict(zip(keys, texts, strict=True)))
 
 

@@ -59,14 +59,14 @@ class About:
 
 def lead(text: str) -> None:
     """One quiet sentence under a title."""
-    st.html(f'<p class="lx-lead">{html.escape(text)}</p>')
+    st.html(f'<p class="lx-lead">{_written(text)}</p>')
 
 
 def says(*sentences: str) -> None:
     """What the figure beneath shows, in sentences; nothing where none is given."""
     text = " ".join(filter(None, sentences))
     if text:
-        st.html(f'<p class="lx-says">{html.escape(text)}</p>')
+        st.html(f'<p class="lx-says">{_written(text)}</p>')
 
 
 @contextlib.contextmanager
@@ -87,7 +87,11 @@ def model_key(colors: Mapping[str, str]) -> None:
 
 def note(text: str) -> None:
     """A small remark; the text is shown as it is."""
-    st.html(f'<p class="lx-quiet lx-note">{html.escape(text)}</p>')
+    st.html(f'<p class="lx-quiet lx-note">{_written(text)}</p>')
+
+
+def _written(text: str) -> str:
+    return html.escape(display.unbroken(text))
 
 
 def meaning(text: str) -> str:

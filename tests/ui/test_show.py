@@ -39,6 +39,17 @@ def test_a_duration_is_told_as_people_say_it(seconds, told):
     assert show.duration(seconds) == told
 
 
+def test_a_sentence_on_a_page_breaks_no_p_value():
+    def page():
+        from explorer.ui import show
+
+        show.says("Alike (p = 0.9, n = 20).")
+        show.note("Apart (p < 0.001).")
+
+    app = AppTest.from_function(page).run()
+    assert [text.proto.body.count("\xa0") for text in app.html] == [4, 2]
+
+
 def test_a_file_is_called_after_study_model_benchmark_and_what_it_shows():
     about = show.About("Priming", "EleutherAI/pythia-160m", "blimp", 12)
     assert about.file_name("curves", "svg") == "priming_pythia-160m_blimp_curves.svg"

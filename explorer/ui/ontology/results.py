@@ -153,9 +153,7 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
 def _in_figure(run_id: str) -> str:
     """The name of a run in a figure: its model, with the mark of an import."""
     row = resources.ask_store(queries.run, run_id).iloc[0]
-    mark = imported.short_label(str(row["spec"]))
-    title = layout.model_title(str(row["model"]))
-    return f"{title} ({mark})" if mark else title
+    return display.remarked(layout.model_title(str(row["model"])), imported.short_label(str(row["spec"])))
 
 
 def others_of(run_id: str, chosen: Chosen) -> dict[str, str]:

@@ -26,7 +26,7 @@ def names_of(lines: Sequence[Line]) -> dict[str, str]:
         if len(seeds) > 1 and line.seed >= 0:
             parts.append(f"seed {line.seed}")
         more = ", ".join(filter(None, parts))
-        named[line.key] = f"{title_of(line)} ({more})" if more else title_of(line)
+        named[line.key] = display.remarked(title_of(line), more)
     return named
 
 
