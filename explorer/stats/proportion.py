@@ -29,7 +29,8 @@ def proportion(right: ArrayLike, groups: ArrayLike | None = None, *, level: floa
 
     A tie adds half a success. Outcomes with halves vary less than the zeros and ones that Wilson's formula is for
     (x² <= x between 0 and 1), so the interval then errs on the wide side. Where `groups` names each outcome's, whose
-    items share material, the interval is from whole groups drawn anew.
+    items share material, the interval is from whole groups drawn anew; where all outcomes are alike it is Wilson's, of
+    as many outcomes as there are groups.
     """
     if groups is not None:
         return _over_groups(right, groups, level)
@@ -47,8 +48,12 @@ def _over_groups(right: ArrayLike, groups: ArrayLike, level: float) -> Proportio
     over = bootstrap_mean(outcomes(right), groups, level=level)
     (judged, _), _ = drop_gaps(outcomes(right), groups)
     ties = int((judged == 0.5).sum())
+    low, high = over.low, over.high
+    # Where all are right, or none, every resample says the same; other groups need not.
+    if over.value in (0, 1) and low == high:
+        low, high = wilson(over.value * over.units, over.units, level)
     return Proportion(
-        over.value, over.low, over.high, over.n, left_out=over.left_out, reason=over.reason, ties=ties, units=over.units
+        over.value, low, high, over.n, left_out=over.left_out, reason=over.reason, ties=ties, units=over.units
     )
 
 

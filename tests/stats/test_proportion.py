@@ -50,3 +50,12 @@ def test_wilsons_interval_is_that_of_statsmodels():
         for level in (0.5, 0.95, 0.999):
             expected = proportion_confint(successes, n, alpha=1 - level, method="wilson")
             assert wilson(successes, n, level) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_groups_that_are_all_right_leave_room_for_others():
+    # 40 outcomes of 8 groups, all right: Wilson's lower end of 8 in 8 is 8 / (8 + 3.8415) = 0.6756
+    found = proportion([1.0] * 40, list(range(8)) * 5)
+    assert (found.value, found.high, found.n, found.units) == (1.0, pytest.approx(1.0), 40, 8)
+    assert found.low == pytest.approx(0.6756, abs=1e-4)
+    opposite = proportion([0.0] * 40, list(range(8)) * 5)
+    assert (opposite.low, opposite.high) == (pytest.approx(0.0), pytest.approx(0.3244, abs=1e-4))

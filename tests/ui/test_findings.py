@@ -163,6 +163,9 @@ def test_group_means_have_intervals_that_hold_them():
     assert rows.loc["c", "value"] == pytest.approx(2.5) and np.isnan(rows.loc["c", "low"]), (
         "of four items none is drawn"
     )
+    # 20 of 20 right: Wilson's lower end is 20 / (20 + 3.8415) = 0.8389, where resampling knows no other share
+    (all_right,) = findings_groups.means(pd.DataFrame({"grp": ["a"] * 20, "value": [1.0] * 20})).to_dict("records")
+    assert (all_right["low"], all_right["high"]) == (pytest.approx(0.8389, abs=1e-4), pytest.approx(1.0))
 
 
 def test_what_was_picked_in_a_figure_is_read_once_each():

@@ -11,6 +11,7 @@ from explorer.results.measures import MEASURES
 from explorer.stats.between_groups import GroupDifference, between_groups
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import drawn_from_enough
+from explorer.stats.proportion import proportion
 from explorer.ui import instances_behind, layout, links, resources, show
 from explorer.ui.columns import count_column, group_column, link_column, number_column
 from explorer.ui.findings.measure_table import Gathered
@@ -101,7 +102,10 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
     """A row a group: mean, bootstrap interval (from five items on), sd, count. `table` has the columns grp, value."""
     rows = []
     for group, values in table.groupby("grp", sort=True)["value"]:
-        mean = drawn_from_enough(bootstrap_mean(values.to_numpy(dtype=float), resamples=RESAMPLES))
+        numbers = values.to_numpy(dtype=float)
+        # Of verdicts that are all alike every resample is the same; Wilson's interval has a width then, too.
+        judged = bool(values.dropna().isin([0.0, 0.5, 1.0]).all())
+        mean = drawn_from_enough(proportion(numbers) if judged else bootstrap_mean(numbers, resamples=RESAMPLES))
         rows.append(
             {
                 "grp": str(group) or "none", "value": mean.value, "low": mean.low, "high": mean.high,
