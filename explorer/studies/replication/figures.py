@@ -272,14 +272,19 @@ def _priming() -> Iterator[BoardFigure]:
     for suite, models in priming_published.unacceptable_table().items():
         for printed in models.values():
             answer = Answer(
-                "priming", "blimp", priming_declared.SUITE_DELTA, suite, condition=printed.condition, presets=MINICONS
-            )
+                "priming", "blimp", priming_declared.SUITE_DELTA, suite, condition=printed.condition, presets=MINICONS,
+                scale=100.0,
+            )  # fmt: skip
             yield _figure(
                 printed,
+                value=round(100 * printed.printed, 6),
+                shown=100 * printed.mended,
+                sd=100 * printed.sd,
+                digits=max(0, printed.digits - 2),
                 model=_title(printed),
                 what=suite,
                 condition=f"{printed.condition.replace('_', ' ')} contexts",
-                metric="mean change of accuracy over lengths",
+                metric="mean change of accuracy over lengths, points",
                 method=method.PRIMED,
                 answers=(answer,) if printed.model_id else (),
                 command=_priming_command(printed.model_id) if printed.model_id else "",

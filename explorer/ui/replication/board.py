@@ -14,6 +14,7 @@ from explorer.results.store import Store
 from explorer.studies.replication import board as replication_board
 from explorer.studies.replication import papers
 from explorer.studies.replication.board import BoardFigure, Ours
+from explorer.studies.replication.figures import BLIMP, PYTHIA
 from explorer.ui import corpus_mark, layout, links, resources, show
 from explorer.ui.columns import count_column, link_column, number_column, text_column
 from explorer.ui.layout import Chosen
@@ -104,7 +105,7 @@ def _pickers(source: str, rows: pd.DataFrame) -> tuple[str, str]:
     tables = [EVERY_TABLE, *dict.fromkeys(figure.table for figure in figures)]
     models = [EVERY_MODEL, *dict.fromkeys(figure.model for figure in figures)]
     with left:
-        table = links.pick(st.selectbox, "Table", "table", tables, default=[*computed, tables[1]][0])
+        table = links.pick(st.selectbox, "Table", "table", tables, default=[*computed, tables[1]][0], format_func=str)
     with right:
         model = links.pick(st.selectbox, "Printed model", "printed", models, default=EVERY_MODEL)
     return "" if table == EVERY_TABLE else table, "" if model == EVERY_MODEL else model
@@ -113,7 +114,7 @@ def _pickers(source: str, rows: pd.DataFrame) -> tuple[str, str]:
 def _printed(figure: BoardFigure) -> dict[str, Any]:
     return {
         "table": figure.table,
-        "what": figure.what,
+        "what": layout.benchmark_title(figure.what) if figure.source in (PYTHIA, BLIMP) else figure.what,
         "condition": figure.condition,
         "metric": figure.metric,
         "model": figure.model,
@@ -280,10 +281,10 @@ def index() -> None:
         rows,
         "tables and figures of the papers",
         columns={
-            "paper": text_column("Paper", width=170),
-            "number": text_column("Number", width=80),
+            "paper": text_column("Paper", width=150),
+            "number": text_column("Number", width=75),
+            "look": link_column("Open", "open", width=58),
             "what": text_column("What it shows", width=300),
-            "look": link_column("Open", "open", width=60),
             "where": text_column("Where, and what to know", width="large"),
         },
         height=TALLEST,
