@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,14 +13,14 @@ from explorer.figures import theme
 from explorer.figures.models import model_colors
 
 MOST_DOTS = 5000  # more than that are shown as a density
-ROW = 22
+ROW, APART = 24, 0.15  # pixels a row; how far the two runs stand from its middle, in rows
 
-OUTCOMES = {
-    "both right": theme.BLUE,
-    "only the first": theme.GREEN,
-    "only the second": theme.ORANGE,
-    "both wrong": theme.VERMILION,
-    "a tie": theme.GRAY,
+OUTCOMES: Mapping[str, tuple[str, str]] = {  # the color and the symbol of its dots
+    "both right": (theme.TWO_AND_TWO[0], "circle"),
+    "only the first": (theme.TWO_AND_TWO[1], "triangle-right"),
+    "only the second": (theme.TWO_AND_TWO[2], "triangle-up"),
+    "both wrong": (theme.TWO_AND_TWO[3], "x"),
+    "a tie": (theme.GRAY, "diamond"),
 }
 
 
@@ -43,7 +45,7 @@ def margins_of_two_runs(items: pd.DataFrame, first: str, second: str) -> go.Figu
 def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figure:
     """A line a group from its accuracy in the first run to that in the second, the widest gap at the top.
 
-    `groups` has the columns grp, value_a, value_b (shares), n.
+    `groups` has the columns grp, n and, of each run, value_a, low_a, high_a (shares) and so on.
     """
     gaps = (groups["value_b"] - groups["value_a"]).abs()
     rows = groups.loc[gaps.sort_values(kind="stable").index]
@@ -52,26 +54,33 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
     ends_y: list[float | None] = []
     for place, a, b in zip(places, rows["value_a"], rows["value_b"], strict=True):
         ends_x += [a, b, None]
-        ends_y += [place, place, None]
+        ends_y += [place + APART, place - APART, None]
     traces = [
         go.Scatter(
             x=ends_x, y=ends_y, mode="lines", line={"color": theme.GRAY, "width": 2}, hoverinfo="skip", showlegend=False
         )
     ]
-    for name, column, color in zip((first, second), ("value_a", "value_b"), model_colors((first, second)), strict=True):
+    # One above the other, so that runs which agree are seen both, each with its interval.
+    colors = model_colors((first, second))
+    for name, run, shift, color in zip((first, second), "ab", (APART, -APART), colors, strict=True):
+        value, low, high = (rows[f"{end}_{run}"] for end in ("value", "low", "high"))
         traces.append(
             go.Scatter(
-                x=rows[column],
-                y=places,
+                x=value,
+                y=[place + shift for place in places],
+                error_x=theme.interval_bars(value, low, high, color),
                 mode="markers",
                 name=theme.escape(name),
                 marker={"size": 9, "color": color},
-                customdata=[theme.escape(str(group)) for group in rows["grp"]],
-                hovertemplate="%{customdata}<br>%{x:.1%}<extra>" + theme.escape(name) + "</extra>",
+                customdata=[
+                    [theme.escape(display.words(str(group))), display.share(*ends)]
+                    for group, *ends in zip(rows["grp"], value, low, high, strict=True)
+                ],
+                hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra>" + theme.escape(name) + "</extra>",
             )
         )
     figure = theme.figure(*traces, height=90 + ROW * max(3, len(rows)))
-    figure.update_xaxes(tickformat=".0%", title_text="Accuracy")
+    figure.update_xaxes(tickformat=".0%", title_text="Accuracy, with its 95% interval")
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,
@@ -82,12 +91,13 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
 
 
 def _dots(items: pd.DataFrame, outcome: str) -> go.Scattergl:
+    color, symbol = OUTCOMES[outcome]
     return go.Scattergl(
         x=items["margin_a"],
         y=items["margin_b"],
         mode="markers",
         name=f"{outcome} ({len(items):,})",
-        marker={"size": 6, "opacity": 0.8, "color": OUTCOMES[outcome]},
+        marker={"size": 7, "opacity": 0.8, "color": color, "symbol": symbol},
         customdata=[theme.escape(name) for name in items["instance_id"]],
         hovertemplate="%{customdata}<br>%{x:.2f} and %{y:.2f} nats<extra></extra>",
     )
@@ -100,7 +110,7 @@ def _density(items: pd.DataFrame) -> go.Heatmap:
         y=(up[:-1] + up[1:]) / 2,
         z=np.where(counts.T > 0, np.log10(np.maximum(counts.T, 1)), np.nan),
         customdata=counts.T,
-        colorscale=[[0, "rgba(0,114,178,0.15)"], [1, theme.BLUE]],
+        colorscale=[[0, "rgba(144, 99, 240, 0.15)"], [1, theme.LEAST]],
         showscale=False,
         hovertemplate="%{x:.2f} and %{y:.2f} nats<br>%{customdata:.0f} instances<extra></extra>",
     )

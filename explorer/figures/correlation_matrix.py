@@ -68,19 +68,31 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         hoverinfo="skip",
         xgap=2,
         ygap=2,
-        colorbar={"thickness": 12, "tickvals": [-1, -0.5, 0, 0.5, 1], "title": {"text": "rho"}},
+        # In the empty half: beside the cells it would take a fifth of a narrow page from them.
+        colorbar={
+            "orientation": "h",
+            "thickness": 12,
+            "len": 0.36,
+            "x": 1,
+            "xanchor": "right",
+            "y": 1,
+            "yanchor": "top",
+            "tickvals": [-1, -0.5, 0, 0.5, 1],
+            "title": {"text": "rho", "side": "top"},
+        },
     )
     made_alike = go.Heatmap(
         z=gray[1:, :-1], x=list(range(len(names) - 1)), y=list(range(1, len(names))), zmin=0, zmax=1,
         colorscale=[[0, SHARED], [1, SHARED]], showscale=False, hoverinfo="skip", xgap=2, ygap=2,
     )  # fmt: skip
     # Two traces of texts, black and white: a heat map's own texts have one color in all cells.
-    texts = [_texts(labels_of_ink, ink) for ink, labels_of_ink in labels.items()]
+    size = 13 if len(names) <= 10 else 11
+    texts = [_texts(labels_of_ink, ink, size) for ink, labels_of_ink in labels.items()]
     shown = [theme.escape(display.name(name, 40)) for name in names]
     figure = theme.figure(cells, made_alike, *texts, height=150 + CELL * max(3, len(names)), hoverdistance=CELL // 2)
     figure.update_xaxes(
         tickmode="array", tickvals=list(range(len(names) - 1)), ticktext=shown[:-1], showgrid=False, zeroline=False,
-        tickangle=-35,
+        tickangle=-45,
     )  # fmt: skip
     figure.update_yaxes(
         tickmode="array", tickvals=list(range(1, len(names))), ticktext=[_in_lines(name) for name in names[1:]],
@@ -89,13 +101,13 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     return figure
 
 
-def _texts(labels: Sequence[_Label], ink: str) -> go.Scatter:
+def _texts(labels: Sequence[_Label], ink: str, size: int) -> go.Scatter:
     return go.Scatter(
         x=[label.column for label in labels],
         y=[label.row for label in labels],
         text=[label.text for label in labels],
         mode="text",
-        textfont={"size": 13, "color": ink},
+        textfont={"size": size, "color": ink},
         customdata=[[label.pair, label.hover] for label in labels],
         hovertemplate="%{customdata[1]}<extra></extra>",
         showlegend=False,

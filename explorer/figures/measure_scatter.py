@@ -90,10 +90,7 @@ def _series(items: pd.DataFrame, color: str) -> Mapping[str, tuple[pd.DataFrame,
     counts = items[color].fillna("").astype(str).value_counts()
     frequent = list(counts.index[:MOST_COLORS])
     names = items[color].fillna("").astype(str).where(lambda column: column.isin(frequent), OTHER)
-    shades = {
-        **theme.VERDICTS,
-        **{name: shade for name, shade in zip(frequent, theme.PALETTE, strict=False) if name not in theme.VERDICTS},
-    }
+    shades = {**dict(zip(frequent, theme.in_order(len(frequent)), strict=True)), **theme.VERDICTS}
     series = {name: (items[names == name], shades[name]) for name in frequent}
     rest = items[names == OTHER]
     return {**series, OTHER: (rest, theme.GRAY)} if len(rest) else series

@@ -16,7 +16,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from explorer.figures import theme
-from explorer.figures.space import leave_space, parts
+from explorer.figures.space import in_lines, leave_space, parts
 
 FONT = '"Source Sans", sans-serif'
 SMALL, LARGE = 12, 14  # pixels: of labels, of the titles of axes
@@ -66,8 +66,14 @@ def on_screen(figure: go.Figure, *, picks: bool = False) -> OnScreen:
     for axis in {"xaxis", "yaxis", *(name for name in layout if name.startswith(("xaxis", "yaxis")))}:
         told[axis] = _over(ACROSS if axis.startswith("x") else UP, told.get(axis, {}))
         # Lines would lie over cells. A color of lines brings them, and Plotly has white ones between numbers.
-        lines = {"showgrid": False, "zeroline": False} if cells else {"gridcolor": LINE, "zerolinecolor": LINE}
+        lines = (
+            {"showgrid": False, "zeroline": False, "ticks": ""} if cells else {"gridcolor": LINE, "zerolinecolor": LINE}
+        )
         told[axis] = {**lines, **told[axis]}
+        if told[axis].get("showgrid") is False:  # a line through the lowest of rows without lines
+            told[axis].setdefault("zeroline", False)
+        if axis.startswith("x") and (title := told[axis]["title"].get("text")):
+            told[axis]["title"] = {**told[axis]["title"], "text": in_lines(title)}
         if "+" in str(told[axis].get("tickformat", "")):  # only then has a zero a sign; other names are drawn twice
             told[axis].update(ALIASES)
     if picks:

@@ -8,6 +8,7 @@ estimates: where one is too small, Plotly still widens it.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ Part = Mapping[str, Any]  # of a figure
 LABELS, TITLE = 22, 38  # pixels left of a plot, beside the width of its labels: without a title, and what one adds
 UNDER, UNDER_TITLE = 38, 10  # pixels under a plot: the labels of its axis, and what a title adds beside its standoff
 STANDOFF = 20  # pixels, which the page's theme puts where a figure says nothing
+LONGEST, LINE = 34, 17  # letters of a title in one line; pixels of one more
 OVER = 42  # pixels above a plot, of a legend in one line
 SIZE = 13  # pixels of a label that says nothing of its size
 NARROW, WIDE = frozenset(" ijlft.,:;'|!()[]-·I1r"), frozenset("mwMW%@—")  # letters, as the font draws them
@@ -42,6 +44,13 @@ def parts(figure: go.Figure) -> tuple[Part, Sequence[Part]]:
     except AttributeError:  # a version of Plotly that keeps them elsewhere
         told = figure.to_dict()
         return told.get("layout", {}), told.get("data", [])
+
+
+def in_lines(title: str) -> str:
+    """The title of an axis, broken near its middle where a narrow page would cut it."""
+    if len(title) <= LONGEST or "<br>" in title:
+        return title
+    return "<br>".join(textwrap.wrap(title, len(title) // 2 + 6, break_long_words=False))
 
 
 def width(text: str, size: float = SIZE) -> float:
@@ -74,7 +83,8 @@ def _under_axis(axis: Part) -> float:
     if axis.get("visible") is False or axis.get("side") == "top" or axis.get("showticklabels") is False:
         return 0
     title = _title(axis)
-    titled = UNDER_TITLE + title.get("standoff", STANDOFF) if title.get("text") else 0
+    more = in_lines(title.get("text") or "").count("<br>")
+    titled = UNDER_TITLE + LINE * more + title.get("standoff", STANDOFF) if title.get("text") else 0
     # Labels that are turned hang down by their width.
     turned = abs(math.sin(math.radians(axis.get("tickangle") or 0)))
     ticks = _listed(axis.get("ticktext")) if turned else []

@@ -27,6 +27,8 @@ PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY)
 
 # From the least to the most of what is no model: seen on a white ground and on a dark one, and no color above.
 LEAST, MOST = "#9063f0", "#8a8416"
+# Four kinds of what is no model, two and two: a strong and a light violet, a light and a strong olive.
+TWO_AND_TWO = ("#7d4be3", "#a07ef2", "#9d9636", "#6f6a00")
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # of lines that are no model's, which are gray
 

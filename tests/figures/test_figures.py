@@ -7,16 +7,20 @@ import pytest
 
 from explorer.figures import theme
 from explorer.figures.accuracy_by_group import accuracy_by_group
-from explorer.figures.comparison import MOST_DOTS, groups_of_two_runs, margins_of_two_runs
+from explorer.figures.comparison import MOST_DOTS, OUTCOMES, groups_of_two_runs, margins_of_two_runs
 from explorer.figures.correlation_matrix import SCALE, correlation_matrix, ground_of
 from explorer.figures.headline import headline
 from explorer.figures.margins import margin_histogram
+from explorer.figures.models import COLORS
 from explorer.figures.surprisal import surprisal_lines
 from explorer.settings import ROOT
 from explorer.ui.icl.figure_follow import _away
+from explorer.ui.perturbation.figure_margins import COLORS as fates
 from explorer.ui.popularity.figure_curve import popularity_curve
-from explorer.ui.priming.figure_curves import Panel, priming_curves
+from explorer.ui.priming.figure_curves import LOOKS, Panel, priming_curves
+from explorer.ui.priming.figure_edits import COLORS as edits
 from explorer.ui.priming.figure_edits import edit_curves
+from explorer.ui.priming.figure_suites import baseline_against_longest
 
 
 @pytest.fixture
@@ -87,8 +91,14 @@ def test_two_runs_are_dots_by_outcome_and_a_density_when_many():
 
 
 def test_the_widest_gap_between_two_runs_stands_at_the_top():
-    groups = pd.DataFrame({"grp": ["a", "b"], "value_a": [0.1, 0.5], "value_b": [0.9, 0.6], "n": [10, 10]})
-    assert list(groups_of_two_runs(groups, "x", "y").layout.yaxis.ticktext) == ["b", "a"]
+    groups = pd.DataFrame({"grp": ["a", "b"], "n": [10, 10], "value_a": [0.1, 0.5], "low_a": [0.0, 0.4],
+                           "high_a": [0.3, 0.6], "value_b": [0.9, 0.6], "low_b": [0.7, 0.5],
+                           "high_b": [np.nan, 0.8]})  # fmt: skip
+    figure = groups_of_two_runs(groups, "x", "y")
+    assert list(figure.layout.yaxis.ticktext) == ["b", "a"]
+    (one, two) = [trace for trace in figure.data if trace.name]
+    assert list(one.error_x.array) == pytest.approx([0.1, 0.2]) and list(two.error_x.array) == pytest.approx([0.2, 0])
+    assert all(first > second for first, second in zip(one.y, two.y, strict=True)), "equal shares hide no dot"
 
 
 def test_the_headline_has_a_dot_a_model_and_benchmark():
@@ -120,6 +130,17 @@ def test_palette_stands_out_from_the_ground(name):
         assert _contrast(color, theme.THEMES[name].paper) >= 2.9
     assert _contrast(theme.THEMES[name].text, theme.THEMES[name].paper) >= 7
     assert _contrast(theme.THEMES[name].quiet, theme.THEMES[name].paper) >= 4.5
+
+
+def test_what_is_no_model_has_colors_of_its_own():
+    conditions = {look.color for look in LOOKS.values()}
+    outcomes = {color for color, _ in OUTCOMES.values()}
+    for colors in (conditions, outcomes, set(edits.values()), set(fates.values())):
+        assert not colors & set(COLORS)
+        for ground in (theme.THEMES["light"].paper, theme.THEMES["dark"].paper):
+            assert min(theme.contrast(color, ground) for color in colors) >= 3
+    assert len({(look.color, look.symbol) for look in list(LOOKS.values())[:5]}) == 5
+    assert len(set(OUTCOMES.values())) == len(OUTCOMES)
 
 
 def _contrast(one, other):
@@ -201,3 +222,32 @@ def test_a_long_name_beside_the_correlations_is_broken_into_lines():
         pd.DataFrame(rows).assign(adjusted_p=0.5), ["Margin", "Primed, mismatched unacceptable"]
     )
     assert figure.layout.yaxis.ticktext == ("Primed, mismatched<br>unacceptable",)
+
+
+def test_suites_that_lie_on_one_place_are_seen_both_and_axes_hold_what_there_is():
+    suites = pd.DataFrame(
+        {
+            "grp": ["a", "a"], "condition": ["matched_acceptable", "matched_unacceptable"],
+            "baseline": [0.8, 0.8], "longest": [0.9, 0.9], "longest_length": [300, 300],
+        }
+    )  # fmt: skip
+    figure = baseline_against_longest(suites)
+    ring, diamond = figure.data[1:]
+    assert ring.marker.symbol == "circle-open" and ring.marker.size > diamond.marker.size
+    assert figure.layout.xaxis.range == figure.layout.yaxis.range == (pytest.approx(0.72), 1.03)
+
+
+def test_marks_at_zero_and_at_the_longest_context_are_whole():
+    curves = pd.DataFrame(
+        {"condition": "unrelated", "length": [0, 300], "value": [0.0, 0.1], "low": 0.0, "high": 0.2, "n": 9}
+    )
+    layout = priming_curves([Panel("", curves)], title="Change", tick="+.0%", zero=0.0).layout
+    assert layout.xaxis.range[0] < 0 and layout.xaxis.range[1] > 300
+    assert layout.yaxis.range == pytest.approx((-1.2, 21.2)), "points, from the band's lower end to its upper"
+
+
+def test_the_key_of_the_matrix_takes_no_width_from_its_cells():
+    pairs = pd.DataFrame({"first": ["a"], "second": ["b"], "rho": [0.5], "low": [0.4], "high": [0.6], "p": [0.01],
+                          "adjusted_p": [0.01], "n": [9]})  # fmt: skip
+    key = correlation_matrix(pairs, ["a", "b"]).data[0].colorbar
+    assert key.orientation == "h" and (key.xanchor, key.yanchor) == ("right", "top") and key.x == key.y == 1

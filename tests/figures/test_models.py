@@ -72,7 +72,8 @@ def test_every_figure_of_models_draws_a_model_in_its_color_whatever_stands_befor
         SMOLLM: model_color(SMOLLM),
         GEMMA: model_color(GEMMA),
     }
-    groups = pd.DataFrame({"grp": ["a"], "value_a": [0.5], "value_b": [0.6], "n": [9]})
+    groups = pd.DataFrame({"grp": ["a"], "n": [9], "value_a": [0.5], "low_a": [0.4], "high_a": [0.6],
+                           "value_b": [0.6], "low_b": [0.5], "high_b": [0.7]})  # fmt: skip
     two = [trace for trace in groups_of_two_runs(groups, SMOLLM, GEMMA).data if trace.name]
     assert [trace.marker.color for trace in two] == [model_color(SMOLLM), model_color(GEMMA)]
     halves = pd.DataFrame(
@@ -81,3 +82,8 @@ def test_every_figure_of_models_draws_a_model_in_its_color_whatever_stands_befor
     ends = {"low": "low half", "high": "high half"}
     drawn = {trace.name: trace.marker.color for trace in dumbbells(halves, ends, "Accuracy").data if trace.name}
     assert drawn == {SMOLLM: model_color(SMOLLM), GEMMA: model_color(GEMMA)}
+
+
+def test_a_remark_in_the_parentheses_of_a_name_leaves_it_its_color():
+    assert model_color("Pythia 160M (deduped, imported)") == model_color("Pythia 160M (deduped)")
+    assert model_color("Pythia 160M (imported)") == model_color("Pythia 160M") != model_color("Pythia 160M (deduped)")

@@ -35,6 +35,21 @@ def test_the_house_style_stands_under_what_a_figure_says_itself():
     assert layout["xaxis"]["showgrid"] is False and "showgrid" not in layout["yaxis"]
 
 
+def test_a_long_title_under_a_figure_is_broken_where_a_narrow_page_would_cut_it():
+    title = "Change in the log odds of being right, with its 95% interval"
+    layout = on_screen(a_figure(xaxis={"title": {"text": title}})).to_dict()["layout"]
+    lines = layout["xaxis"]["title"]["text"].split("<br>")
+    assert len(lines) == 2 and " ".join(lines) == title and max(map(len, lines)) < 44
+    short = on_screen(a_figure(xaxis={"title": {"text": "Times"}})).to_dict()["layout"]
+    assert layout["margin"]["b"] > short["margin"]["b"], "the second line has its space from the start"
+
+
+def test_rows_without_lines_have_none_through_the_lowest():
+    layout = on_screen(a_figure(yaxis={"showgrid": False})).to_dict()["layout"]
+    assert layout["yaxis"]["zeroline"] is False
+    assert "zeroline" not in on_screen(a_figure()).to_dict()["layout"]["yaxis"]
+
+
 @pytest.mark.parametrize(
     ("drag", "told"),
     [

@@ -99,7 +99,7 @@ def test_a_figure_a_study_stands_under_its_sentence_the_largest_clear_effect_fir
     assert "take accuracy from 80% to 20% (Gemma 3 270M) and from 80% to 20% (SmolLM2 135M Instruct)" in shown
     assert "The models differ on 1 of 1 benchmark, most on COPA (Gemma 3 270M 68.0%" in shown
     assert "Counts are from an index that is not the models&#x27; data." in shown
-    assert "bands are 95% intervals over 67 suites, n = 600 pairs" in shown
+    assert "bands are 95% intervals over 67 suites, n\xa0=\xa0600 pairs" in shown
 
 
 def test_a_second_visit_makes_no_figure_again(open_page, came_along, monkeypatch):

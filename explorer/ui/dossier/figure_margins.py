@@ -23,7 +23,12 @@ def margin_curves(points: pd.DataFrame, *, stereotypes: bool = False) -> go.Figu
                 mode="lines+markers",
                 name=name,
                 line={"color": look.color, "width": 2.2, "dash": look.dash},
-                marker={"size": 7, "color": look.color},
+                marker={
+                    "size": 7,
+                    "color": look.color,
+                    "symbol": look.symbol,
+                    "line": {"width": 2, "color": look.color},
+                },
                 customdata=[display.nats(value, signed=True) for value in curve["value"]],
                 hovertemplate=f"%{{x:,}} tokens: %{{customdata}}<extra>{name}</extra>",
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -9,7 +11,9 @@ from explorer import display
 from explorer.figures.comparison import groups_of_two_runs
 from explorer.results import queries, queries_findings
 from explorer.results.measures import SCORED
+from explorer.stats.estimate import FEWEST
 from explorer.stats.paired_groups import OVERALL, compare_groups
+from explorer.stats.proportion import wilson
 from explorer.ui import bos_note, layout, links, resources, run_names, show, undecided_verdicts
 from explorer.ui.columns import (
     count_column,
@@ -24,6 +28,8 @@ from explorer.ui.layout import Chosen
 
 BY = {"group": "grp", "phenomenon": "phenomenon"}
 ROW = 35
+FIGURE = {f"{run}{end}": f"{name}_{letter}" for run, letter in (("first", "a"), ("second", "b"))
+          for end, name in (("", "value"), ("_low", "low"), ("_high", "high"))}  # fmt: skip
 CERTAIN = 0.05
 
 
@@ -56,7 +62,7 @@ def draw_findings_models(chosen: Chosen) -> None:
     groups = rows.iloc[1:]
     if len(groups) > 1:
         show.chart(
-            groups_of_two_runs(groups.rename(columns={"first": "value_a", "second": "value_b"}), *names),
+            groups_of_two_runs(groups.rename(columns=FIGURE), *names),
             key="two_models",
             alt=f"Accuracy of both models, {by} by {by}",
         )
@@ -97,7 +103,9 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
                 "grp": comparison.group or "none",
                 "n": comparison.outcomes.n,
                 "first": comparison.outcomes.before,
+                **_ends("first", comparison.outcomes.before, comparison.outcomes.n),
                 "second": comparison.outcomes.after,
+                **_ends("second", comparison.outcomes.after, comparison.outcomes.n),
                 "difference": comparison.outcomes.value,
                 "lost": comparison.outcomes.lost,
                 "gained": comparison.outcomes.gained,
@@ -113,6 +121,12 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
             for comparison in compared
         ]
     )
+
+
+def _ends(of: str, share: float, n: int) -> dict[str, float]:
+    """The ends of a share's Wilson interval; none of fewer items than an interval needs."""
+    low, high = wilson(share * n, n, 0.95) if n >= FEWEST else (math.nan, math.nan)
+    return {f"{of}_low": low, f"{of}_high": high}
 
 
 def _runs(chosen: Chosen) -> pd.DataFrame:

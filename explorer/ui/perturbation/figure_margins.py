@@ -12,12 +12,8 @@ from explorer.figures import theme
 from explorer.figures.models import model_colors
 
 # What became of an instance → its color; the words are those of the page.
-COLORS: Mapping[str, str] = {
-    "right both times": theme.BLUE,
-    "lost": theme.VERMILION,
-    "gained": theme.GREEN,
-    "wrong both times": theme.GRAY,
-}
+FATES = ("right both times", "lost", "gained", "wrong both times")
+COLORS: Mapping[str, str] = dict(zip(FATES, theme.TWO_AND_TWO, strict=True))
 ROW = 26
 
 
@@ -88,7 +84,7 @@ def changes_beside_the_paper(ours: pd.DataFrame, printed: pd.DataFrame, loose: p
             y=[place[task] - 0.14 for task in printed["task"]],
             mode="markers",
             name="printed: the paper's models, labels not kept",
-            marker={"size": 11, "color": theme.ORANGE, "symbol": "circle-open", "line": {"width": 2}},
+            marker={"size": 11, "color": theme.MOST, "symbol": "circle-open", "line": {"width": 2}},
             customdata=[
                 theme.hover(
                     f"{row['task']}, {row['model']}", f"{display.number(row['change'], 1, signed=True)}%, printed"

@@ -21,21 +21,24 @@ ONE, SEVERAL, BETWEEN = 330, 230, 66  # pixels: a lone row of panels, one of sev
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a condition is called and drawn: acceptable contexts blue, unacceptable ones orange and dashed."""
+    """How a condition is called and drawn: acceptable contexts violet, unacceptable ones olive and dashed; filled where
+    a context is of the pair's suite.
+    """
 
     name: str
     color: str
     dash: str
+    symbol: str
 
 
 LOOKS: Mapping[str, Look] = {
-    "matched_acceptable": Look("matched, acceptable", theme.BLUE, "solid"),
-    "mismatched_acceptable": Look("mismatched, acceptable", theme.SKY, "solid"),
-    "unrelated": Look("unrelated", theme.GRAY, "dot"),
-    "mismatched_unacceptable": Look("mismatched, unacceptable", theme.ORANGE, "dash"),
-    "matched_unacceptable": Look("matched, unacceptable", theme.VERMILION, "dash"),
-    "acceptable": Look("acceptable", theme.BLUE, "solid"),
-    "unacceptable": Look("unacceptable", theme.VERMILION, "dash"),
+    "matched_acceptable": Look("matched, acceptable", theme.TWO_AND_TWO[0], "solid", "circle"),
+    "mismatched_acceptable": Look("mismatched, acceptable", theme.TWO_AND_TWO[1], "solid", "circle-open"),
+    "unrelated": Look("unrelated", theme.GRAY, "dot", "cross"),
+    "mismatched_unacceptable": Look("mismatched, unacceptable", theme.TWO_AND_TWO[2], "dash", "diamond-open"),
+    "matched_unacceptable": Look("matched, unacceptable", theme.TWO_AND_TWO[3], "dash", "diamond"),
+    "acceptable": Look("acceptable", theme.TWO_AND_TWO[0], "solid", "circle"),
+    "unacceptable": Look("unacceptable", theme.TWO_AND_TWO[3], "dash", "diamond"),
 }
 # The same conditions where acceptability is another's: CrowS-Pairs has no ungrammatical sentences.
 STEREOTYPES = {"acceptable": "anti-stereotypical", "unacceptable": "stereotypical"}
@@ -101,8 +104,10 @@ def priming_curves(
     figure.update_layout(theme.layout(height=70 + height))
     figure.update_layout(showlegend=True, legend={"y": 1 + (44 / (height - BETWEEN) if titled else 0)})
     figure.update_annotations(font={"size": 14}, yshift=2)
-    figure.update_xaxes(rangemode="tozero")
-    figure.update_yaxes(tickformat="+" if _is_gap(tick) else tick)
+    longest = max((float(panel.curves["length"].max()) for panel in panels), default=0.0) or 1.0
+    figure.update_xaxes(range=[-0.02 * longest, 1.04 * longest])  # of a mark at 0 half would be gone
+    # Told and not left to Plotly, which on a slow first visit has drawn the axis of an empty figure.
+    figure.update_yaxes(tickformat="+" if _is_gap(tick) else tick, range=_range(panels, tick, zero))
     for row in range(1, rows + 1):
         figure.update_yaxes(title_text=title, row=row, col=1)
     for place in range(max(0, len(panels) - columns), len(panels)):  # the lowest panel of each column
@@ -115,6 +120,18 @@ def priming_curves(
                 font={"size": 12, "color": theme.GRAY},
             )  # fmt: skip
     return figure
+
+
+def _range(panels: Sequence[Panel], tick: str, zero: float | None) -> list[float] | None:
+    """From the lowest to the highest of what is drawn, and some more; None where nothing is."""
+    columns = pd.concat([panel.curves[["value", "low", "high"]] for panel in panels])
+    scale = 100 if _is_gap(tick) else 1
+    ends = [scale * end for end in columns.to_numpy(dtype=float).ravel() if math.isfinite(end)]
+    if not ends:
+        return None
+    ends += [] if zero is None else [zero]
+    rim = 0.06 * (max(ends) - min(ends)) or 1.0
+    return [min(ends) - rim, max(ends) + rim]
 
 
 def _is_gap(tick: str) -> bool:
@@ -133,7 +150,7 @@ def _line(
         legendgroup=group,
         showlegend=in_legend,
         line={"color": look.color, "width": 2.2, "dash": look.dash},
-        marker={"size": 6, "color": look.color},
+        marker={"size": 7, "color": look.color, "symbol": look.symbol, "line": {"width": 2, "color": look.color}},
         customdata=[
             [
                 f"{group}|{row['length']:.0f}",

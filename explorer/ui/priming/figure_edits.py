@@ -22,13 +22,8 @@ NAMES: Mapping[str, str] = {
     "all": "all of these",
 }
 CHANGE = "Change of accuracy, in points"
-COLORS = dict(
-    zip(
-        NAMES,
-        (theme.BLUE, theme.SKY, theme.GREEN, theme.PURPLE, theme.ORANGE, theme.GRAY, theme.VERMILION),
-        strict=False,
-    )
-)
+COLORS = dict(zip(NAMES, (theme.GRAY, *theme.in_order(len(NAMES) - 1)), strict=True))
+DASHES = dict(zip(NAMES, ("solid", *theme.DASHES), strict=True))
 
 
 def edit_curves(curves: pd.DataFrame) -> go.Figure:
@@ -42,7 +37,7 @@ def edit_curves(curves: pd.DataFrame) -> go.Figure:
                 y=theme.points(curve["value"]),
                 mode="lines+markers",
                 name=NAMES[edit],
-                line={"color": COLORS[edit], "width": 3 if edit == "none" else 1.8},
+                line={"color": COLORS[edit], "width": 3 if edit == "none" else 1.8, "dash": DASHES[edit]},
                 marker={"size": 6},
                 customdata=[
                     [*(display.points(row[name]) for name in ("value", "low", "high")), f"{row['n']:,.0f}"]

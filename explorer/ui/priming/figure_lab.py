@@ -13,7 +13,8 @@ from explorer import display
 from explorer.figures import theme
 from explorer.ui.priming.figure_curves import LOOKS
 
-KINDS: Mapping[str, str] = {**{name: look.color for name, look in LOOKS.items()}, "typed": theme.PURPLE}
+TYPED = "#a0522d"  # brown, which no model and no condition has
+KINDS: Mapping[str, str] = {**{name: look.color for name, look in LOOKS.items()}, "typed": TYPED}
 
 
 def margin_growth(margins: Sequence[float], sentences: Sequence[str], kinds: Sequence[str], unit: str) -> go.Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -29,12 +30,10 @@ def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False)
                 y=of_condition["longest"],
                 mode="markers",
                 name=name,
-                marker={
-                    "size": 9,
-                    "color": look.color,
-                    "opacity": 0.75,
-                    "symbol": "circle" if look.dash == "solid" else "diamond",
-                },
+                # Suites of both conditions often lie on one place: a diamond within a ring hides neither.
+                marker={"size": 14, "color": look.color, "symbol": "circle-open", "line": {"width": 2}}
+                if look.symbol == "circle"
+                else {"size": 7, "color": look.color, "symbol": look.symbol},
                 customdata=[
                     [
                         f"{row['grp']}|{condition}",
@@ -51,8 +50,10 @@ def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False)
         )
     figure = theme.figure(*traces, height=460)
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text="Accuracy without a context", tickformat=".0%", range=[-0.03, 1.03])
-    figure.update_yaxes(title_text="Accuracy after the longest context", tickformat=".0%", range=[-0.03, 1.03])
+    least = float(np.nanmin(suites[["baseline", "longest"]].to_numpy(dtype=float)))
+    ends = [max(0.0, least - 0.05) - 0.03 if least == least else -0.03, 1.03]
+    figure.update_xaxes(title_text="Accuracy without a context", tickformat=".0%", range=ends)
+    figure.update_yaxes(title_text="Accuracy after the longest context", tickformat=".0%", range=ends)
     return figure
 
 
@@ -70,11 +71,11 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
             y=list(place.values()),
             mode="markers",
             name="this run",
-            marker={"size": 9, "color": theme.BLUE},
+            marker={"size": 9, "color": theme.LEAST},
             error_x={
                 "type": "data",
                 "array": theme.points(rows["sd"].fillna(0)),
-                "color": theme.BLUE,
+                "color": theme.LEAST,
                 "thickness": 1.4,
                 "width": 0,
             },
@@ -98,7 +99,7 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
                 y=[place[name] for name in theirs["grp"]],
                 mode="markers",
                 name="published, mean of six models",
-                marker={"size": 10, "color": theme.ORANGE, "symbol": "circle-open", "line": {"width": 2}},
+                marker={"size": 10, "color": theme.MOST, "symbol": "circle-open", "line": {"width": 2}},
                 customdata=[
                     [name, theme.hover(display.words(str(name)), f"{display.points(delta)} points, published")]
                     for name, delta in zip(theirs["grp"], theirs["delta"], strict=True)
@@ -108,7 +109,7 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
         )
     figure = theme.figure(*traces, height=96 + ROW * max(4, len(names)))
     figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
-    figure.update_layout(showlegend=True)
+    figure.update_layout(showlegend=len(traces) > 1)
     figure.update_xaxes(
         title_text="Change of accuracy in points, mean and standard deviation over lengths", tickformat="+"
     )

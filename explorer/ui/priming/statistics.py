@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pandas as pd
@@ -96,7 +97,7 @@ def in_words(terms: pd.DataFrame, fit: pd.Series) -> str:
         f"{display.number(strongest['estimate'], signed=True)} log odds, 95% interval "
         f"{display.number(strongest['low'], signed=True)} to {display.number(strongest['high'], signed=True)}"
     )
-    many = f"{len(clear)} of {len(rows)} terms differ from zero over {over}"
+    many = f"{len(clear)} of {len(rows)} terms {'differs' if len(clear) == 1 else 'differ'} from zero over {over}"
     return f"{many}; the clearest is {strongest['term']} ({numbers})."
 
 
@@ -105,6 +106,7 @@ def _fit(fit: pd.Series) -> None:
     if fit["reason"]:
         show.note(f"No estimates: {fit['reason']}.")
         return
+    formula = re.sub(r"\w+", lambda name: TERMS.get(name[0], name[0]), about["formula"]).replace("*", "×")
     if not about["random"]:
         # Runs of before hold the usual errors, which fall short where suites are few.
         how = (
@@ -112,7 +114,7 @@ def _fit(fit: pd.Series) -> None:
             if about.get("errors") == "CR2"
             else "t with one degree of freedom less than there are suites, too narrow where these are few"
         )
-        show.note(f"{about['formula']} · {fit['n']:,} judgments of {about['levels']['suite']:,} suites · {how}")
+        show.note(f"{formula} · {fit['n']:,} judgments of {about['levels']['suite']:,} suites · {how}")
         return
     random = ", ".join(
         f"{name} {display.number(sd)} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items()
@@ -122,7 +124,7 @@ def _fit(fit: pd.Series) -> None:
         st.warning(show.plain(warning), icon=":material/warning:")
     with st.expander("How it was fitted", key="regression:fit"):
         show.note(
-            f"{about['formula']} · {fit['n']:,} judgments · log-likelihood {display.number(fit['loglik'])} · "
+            f"{formula} · {fit['n']:,} judgments · log-likelihood {display.number(fit['loglik'])} · "
             f"AIC {display.number(about['aic'])} · sd of the intercepts: {random} · {how} approximation"
         )
 
@@ -158,10 +160,10 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
         table,
         f"beside the paper {run_id}",
         columns={
-            "what": text_column("What", width=360),
-            "published": text_column("Published", width=235),
-            "ours": text_column("This run", width=230),
-            "place": text_column("Where", width=150),
+            "what": text_column("What", width=290),
+            "ours": text_column("This run", width=232),  # beside what it is about also in a narrow window
+            "published": text_column("Published", width=238),
+            "place": text_column("Where", width=190),
         },
         height=ROW * (len(table) + 1) + 3,
     )

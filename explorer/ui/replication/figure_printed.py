@@ -23,14 +23,19 @@ def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figu
     answered = rows[rows["ours"].notna()]
     apart = answered["verdict"] == NOT_COMPARABLE
     traces = [
-        _ours(answered[~apart], "ours, with its 95% interval", theme.BLUE, "circle"),
+        _ours(
+            answered[~apart],
+            "ours, with its 95% interval" if answered["low"].notna().any() else "ours",
+            theme.LEAST,
+            "circle",
+        ),
         _ours(answered[apart], "ours, not comparable", theme.GRAY, "circle-open"),
         go.Scatter(
             x=rows["published"],
             y=rows["place"],
             mode="markers",
             name="printed",
-            marker={"size": 11, "color": theme.ORANGE, "symbol": "circle-open", "line": {"width": 2}},
+            marker={"size": 11, "color": theme.MOST, "symbol": "circle-open", "line": {"width": 2}},
             customdata=[
                 theme.hover(str(label), f"{display.significant(value)}, printed")
                 for label, value in zip(rows["label"], rows["published"], strict=True)
@@ -60,7 +65,7 @@ def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figu
     figure.update_yaxes(
         tickmode="array",
         tickvals=rows["place"],
-        ticktext=[theme.escape(display.name(str(label), 56)) for label in rows["label"]],
+        ticktext=[theme.escape(display.name(str(label), 46)) for label in rows["label"]],
         range=[-0.8, len(rows) - 0.2],
         zeroline=False,
     )

@@ -13,7 +13,7 @@ import streamlit as st
 from explorer import benchmarks as registry
 from explorer import display
 from explorer.errors import BenchmarkError
-from explorer.figures.comparison import margins_of_two_runs
+from explorer.figures.comparison import MOST_DOTS, margins_of_two_runs
 from explorer.figures.runs import MOST_ROWS, dots_of_runs
 from explorer.results import queries
 from explorer.scoring.reduce import word_of
@@ -154,7 +154,7 @@ def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     place = shared.drop_duplicates("instance_id").set_index("instance_id")
     families = _families(place.reindex(known.index), str(compared["benchmark"].iloc[0]))
     pairs = _pairs(known, names, families)
-    show.lead(_sentence(known, pairs, names, families))
+    show.says(_sentence(known, pairs, names, families))
     rows = [_row(names[run_id], ALL, known[run_id], families) for run_id in ids]
     groups = known.groupby(place["grp"].reindex(known.index), sort=False)
     if groups.ngroups > 1:
@@ -276,6 +276,7 @@ def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) ->
         resources.drawn(margins_of_two_runs, known, names[first], names[second]),
         key="two_margins", alt="Margins of both runs",
         n=len(known),
+        remark="The darker a cell, the more instances have these two margins." if len(known) > MOST_DOTS else "",
     )  # fmt: skip
 
 
@@ -293,16 +294,16 @@ def _changed(shared: pd.DataFrame, known: pd.DataFrame, compared: pd.DataFrame, 
     margins = shared.pivot(index="instance_id", columns="run_id", values="margin")
     frame = pd.DataFrame({"instance_id": apart.index, "grp": place["grp"].reindex(apart.index).to_numpy()})
     frame.insert(0, "sentence", _sentences(benchmark, list(apart.index)))
-    columns: dict[str, object] = {"sentence": text_column("Text", width="large")} if any(frame["sentence"]) else {}
-    columns["grp"] = group_column("Group")
+    columns: dict[str, object] = {"sentence": text_column("Text", width=250)} if any(frame["sentence"]) else {}
+    columns["grp"] = group_column("Group", width=125)
     for number, model_name in enumerate(names, 1):
         frame[f"verdict_{number}"] = [word_of(value) for value in apart[model_name]]
-        columns[f"verdict_{number}"] = text_column(names[model_name])
+        columns[f"verdict_{number}"] = text_column(names[model_name], width=150)
         frame[f"margin_{number}"] = margins[model_name].reindex(apart.index).to_numpy()
         if len(names) == 2:
-            columns[f"margin_{number}"] = nats_column("margin", f"{names[model_name]}, nats")
+            columns[f"margin_{number}"] = nats_column("Its margin", f"{names[model_name]}, nats", width=80)
     frame["look"] = [layout.address_of("Instance", **about, instance=name) for name in apart.index]
-    columns["look"] = link_column("Tokens")
+    columns["look"] = link_column("Tokens", width=62)
     if "sentence" not in columns:
         columns["instance_id"] = "Instance"
     show.table(frame, "instances apart", columns=columns, height=360, n=len(frame),

@@ -27,7 +27,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.studies import declared, many_tests
 from explorer.studies.accuracy import declared as accuracy
-from explorer.ui import layout, links, progress, resources, show, starting, undecided_verdicts
+from explorer.ui import conclusions, layout, links, progress, resources, show, starting, undecided_verdicts
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -163,6 +163,7 @@ def _findings(run: RunInfo) -> None:
         if run.study == "accuracy" and overall.empty:
             _items(resources.ask_store(queries.items, run.run_id), "So far")
             return
+        show.says(*conclusions.of_run(run.run_id))
         if run.study != "accuracy":
             findings = _explained(resources.ask_store(queries.findings, run.run_id), run.study)
             if len(findings):
