@@ -65,7 +65,7 @@ def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figu
     figure.update_yaxes(
         tickmode="array",
         tickvals=rows["place"],
-        ticktext=[theme.escape(display.name(str(label), 46)) for label in rows["label"]],
+        ticktext=[theme.escape(display.name(str(label), 56)) for label in rows["label"]],
         range=[-0.8, len(rows) - 0.2],
         zeroline=False,
     )

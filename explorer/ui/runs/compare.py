@@ -276,7 +276,7 @@ def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) ->
         resources.drawn(margins_of_two_runs, known, names[first], names[second]),
         key="two_margins", alt="Margins of both runs",
         n=len(known),
-        remark="The darker a cell, the more instances have these two margins." if len(known) > MOST_DOTS else "",
+        remark="The stronger a cell, the more instances have these two margins." if len(known) > MOST_DOTS else "",
     )  # fmt: skip
 
 
