@@ -160,10 +160,10 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
         table,
         f"beside the paper {run_id}",
         columns={
-            "what": text_column("What", width=290),
-            "ours": text_column("This run", width=232),  # beside what it is about also in a narrow window
-            "published": text_column("Published", width=238),
-            "place": text_column("Where", width=190),
+            "what": text_column("What", width=345),
+            "ours": text_column("This run", width=222),  # beside what it is about also in a narrow window
+            "published": text_column("Published", width=232),
+            "place": text_column("Where", width=168),
         },
         height=ROW * (len(table) + 1) + 3,
     )
