@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from explorer import display
 from explorer.figures import theme
+from explorer.figures.space import leave_space
 
 HEIGHT, ROW, FRAME = 240, 21, 50  # pixels: of a figure, of one of its rows, of what is around them
 FONT = 12
@@ -112,6 +113,9 @@ def small_dots(
         tickmode="array", tickvals=list(place.values()), range=[-0.7, len(order) - 0.3], showgrid=False,
         ticktext=[theme.escape(display.name(row, LABEL)) for row in order],
     )  # fmt: skip
+    # An axis whose name takes two lines leaves less of a low figure; its rows' names must not touch.
+    margin = leave_space(figure).layout.margin
+    figure.update_layout(height=max(figure.layout.height, margin.t + margin.b + ROW * len(order)))
     return figure
 
 

@@ -3,7 +3,7 @@ import datetime
 import pytest
 
 from explorer.figures import theme
-from explorer.figures.small import Dot, small_dots
+from explorer.figures.small import LINE, Dot, small_dots
 from explorer.figures.space import LABELS, OVER, TITLE, UNDER, leave_space, width
 from explorer.ui.corpus.figure_grams import Gram, gram_pyramid
 
@@ -79,3 +79,14 @@ def test_space_is_left_whatever_way_plotly_keeps_a_figure_and_whatever_stands_on
     assert plain.layout.margin == other.layout.margin and plain.layout.margin.l > 60
     days = theme.figure({"type": "scatter", "x": [1], "y": [datetime.date(2026, 11, 29)]}, height=200)
     assert leave_space(days) is days
+
+
+@pytest.mark.parametrize("across", ["Margin", "Margin of the right option, in nats, over all tokens"])
+def test_rows_of_a_low_figure_have_room_for_their_names(across):
+    models = ["a", "b", "c"]
+    dots = [Dot(model, model, 0.5) for model in models]
+    figure = small_dots(
+        dots, dict.fromkeys(models, "#777777"), tick=".2f", across=across, reference=0.0, zero="zero", least=60
+    )
+    margin = leave_space(figure).layout.margin
+    assert figure.layout.height - margin.t - margin.b >= len(models) * LINE
