@@ -32,10 +32,11 @@ def draw_pins(model: str, run_id: str, scoring: Mapping[str, Any], source: Sourc
     st.subheader("Pinned", anchor=False)
     if len(pins) == 1:
         show.note("Pin another to compare the two side by side.")
-    for start in range(0, len(pins), SIDE_BY_SIDE):
-        for place, (column, pin) in enumerate(zip(st.columns(SIDE_BY_SIDE), pins[start:], strict=False), start):
-            with column, st.container(border=True), show.lens("What was pinned"):
-                _pin(place, pin, model, run_id, scoring, source, unit)
+    with st.container(key="lx-pins"):
+        for start in range(0, len(pins), SIDE_BY_SIDE):
+            for place, (column, pin) in enumerate(zip(st.columns(SIDE_BY_SIDE), pins[start:], strict=False), start):
+                with column, st.container(border=True), show.lens("What was pinned"):
+                    _pin(place, pin, model, run_id, scoring, source, unit)
 
 
 def version(pin: Mapping[str, str]) -> tuple[Instance, Instance] | None:
@@ -62,7 +63,7 @@ def _pin(
     pinned_version = version(pin)
     with st.container(horizontal=True, vertical_alignment="center"):
         changed = " (changed)" if pin[state.EDIT] or pin[state.SWAPS] else ""
-        st.html(f'<p class="lx-where">{html.escape(pin["id"].partition("/")[2] + changed)}</p>')
+        st.html(f'<p class="lx-where">{html.escape(_title(pin["id"]) + changed)}</p>')
         if st.button("Open", key=f"pin:open:{place}", type="tertiary"):
             _open(pin)
             st.rerun(scope="app")  # another instance is another page around the cockpit, too
@@ -93,6 +94,12 @@ def _pin(
     else:
         for option in options:
             st.html(token_view.strip(option.tokens, unit))
+
+
+def _title(instance_id: str) -> str:
+    """The group of an instance in words, and its name there."""
+    *groups, name = instance_id.partition("/")[2].split("/")
+    return " · ".join([*map(display.words, groups), name])
 
 
 def _answer_of_version(
