@@ -127,6 +127,12 @@ def words(text: str) -> str:
     return text.replace("_", " ").strip()
 
 
+def instance(instance_id: str) -> str:
+    """The group of an instance in words, and its name there, from its id; its benchmark is named elsewhere."""
+    *groups, name = (instance_id.partition("/")[2] or instance_id).split("/")
+    return " · ".join([*map(words, groups), name])
+
+
 def listed(parts: Sequence[str]) -> str:
     """Names one after the other: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))

@@ -107,3 +107,14 @@ def test_a_percent_sign_follows_its_number_without_a_blank():
 def test_an_interval_in_a_sentence_is_two_ends_or_none():
     assert display.interval(0.1, 0.25) == "95% interval 0.10 to 0.25"
     assert display.interval(float("nan"), 0.25) == display.interval(0.1, float("nan")) == "no interval"
+
+
+@pytest.mark.parametrize(
+    ("instance_id", "told"),
+    [
+        ("starter_pairs/anaphor_gender/kin-01-1", "anaphor gender · kin-01-1"), ("copa/12", "12"), ("alone", "alone"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_an_instance_is_named_by_its_group_in_words(instance_id, told):
+    assert display.instance(instance_id) == told

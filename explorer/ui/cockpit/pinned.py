@@ -63,7 +63,7 @@ def _pin(
     pinned_version = version(pin)
     with st.container(horizontal=True, vertical_alignment="center"):
         changed = " (changed)" if pin[state.EDIT] or pin[state.SWAPS] else ""
-        st.html(f'<p class="lx-where">{html.escape(_title(pin["id"]) + changed)}</p>')
+        st.html(f'<p class="lx-where">{html.escape(display.instance(pin["id"]) + changed)}</p>')
         if st.button("Open", key=f"pin:open:{place}", type="tertiary"):
             _open(pin)
             st.rerun(scope="app")  # another instance is another page around the cockpit, too
@@ -94,12 +94,6 @@ def _pin(
     else:
         for option in options:
             st.html(token_view.strip(option.tokens, unit))
-
-
-def _title(instance_id: str) -> str:
-    """The group of an instance in words, and its name there."""
-    *groups, name = instance_id.partition("/")[2].split("/")
-    return " · ".join([*map(display.words, groups), name])
 
 
 def _answer_of_version(

@@ -189,7 +189,8 @@ def _draw_completion(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -
     names = list(chosen["instance_id"])
     at = names.index(row["instance_id"])
     st.html(
-        f'<p class="lx-where">{html.escape(str(row["instance_id"]))} · {html.escape(str(row["label"] or ""))} · '
+        f'<p class="lx-where">{html.escape(display.instance(row["instance_id"]))} · '
+        f"{html.escape(str(row['label'] or ''))} · "
         f"{at + 1} of {len(names)}</p>"
     )
     st.html(f'<p class="lx-context">{html.escape(str(row["first"]))}</p>')

@@ -106,7 +106,7 @@ def right_text(instance: Instance) -> str:
 def _pair(row: Mapping[Any, Any], chosen: Chosen) -> None:
     rejected = not row["accepted"]
     if not isinstance(row["payload"], str):
-        st.html(f'<p class="lx-where">{html.escape(row["instance_id"])}</p>')
+        st.html(f'<p class="lx-where">{html.escape(display.instance(row["instance_id"]))}</p>')
     elif not isinstance(row["variant"], str):
         old = instance_of(row["payload"])
         st.html(f'<p class="lx-sentence">{html.escape(right_text(old))}</p>')

@@ -253,8 +253,9 @@ def axis_of(along: Along, stops: Sequence[Stop]) -> Axis:
         return Axis("Seed", is_log=False, names={stop.x: str(stop.seed) for stop in stops})
     if along == "parameters":
         return Axis("Parameters (logarithmic)", names={stop.x: display.compact(stop.x) for stop in stops})
-    return Axis(f"{naming.AXES[along]} (logarithmic; 0 = without training)" if any(stop.x == 0 for stop in stops)
-                else f"{naming.AXES[along]} (logarithmic)")  # fmt: skip
+    # Without breaks, since a long title is broken into two lines.
+    zero = "; 0\u00a0=\u00a0without\u00a0training" if any(stop.x == 0 for stop in stops) else ""
+    return Axis(f"{naming.AXES[along]} (logarithmic{zero})")
 
 
 def _draw_runs_behind(lines: Sequence[Line], picked: Sequence[str], study: str, benchmark: str, along: Along) -> None:
