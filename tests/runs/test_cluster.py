@@ -132,17 +132,15 @@ def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cl
 def test_a_cancel_reaches_a_cluster_whose_workers_wait_for_a_dripping_endpoint(cluster, settings):
     with serving(drips) as server:
         folder = new_run(settings, f"{server.url}#m", ComputeTarget("auto", workers=1, cpus=1))
-        at: list[float] = []
 
         def cancel() -> None:
             while not server.asked:
                 time.sleep(0.05)
-            at.append(time.monotonic())
             folder.ask_to_cancel()
 
         threading.Thread(target=cancel, daemon=True).start()
+        # An answer takes eleven days: who waited for it would not come back.
         assert work(folder, Resources(settings), lambda message: None) == "cancelled"
-        assert time.monotonic() - at[0] < 5  # the rows of what is finished are stored in it, too
 
 
 def test_a_run_into_a_bucket_outlives_a_broken_upload_and_an_expired_key(cluster, way, settings, tiny_gpt2, here):

