@@ -33,7 +33,7 @@ class Shelf:
 
 @pytest.fixture(autouse=True)
 def model(monkeypatch):
-    monkeypatch.setattr("explorer.scoring.identity.identify", lambda name, settings, **kind: Identity(name))
+    monkeypatch.setattr("explorer.scoring.identity.identify", lambda name, settings, kind: Identity(name))
 
 
 def asked(shelf, study="perturbation", **settings):
