@@ -107,7 +107,7 @@ def p_in_words(p: float) -> str:
 
 
 def unbroken(text: str) -> str:
-    """The text with no line of it ending within "p = 0.020", "n = 600" or "rho 0.32"."""
+    """The text with no line of it ending within "p = 0.020", "n = 600" or "rho 0.5"."""
     text = _COMPARED.sub("\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text)
     return _NAMED.sub("\\1\N{NO-BREAK SPACE}", text)
 

@@ -71,7 +71,7 @@ from pathlib import Path
 encoder.load("all-minilm-l6-v2", settings.read()).encode(["a"])
 list(tagging.load_tagger().tag(["A cat sleeps."]))
 model, source = catalog.embedded("gemma-3-270m")
-embedded._assemble(source, Path(sys.argv[1]))
+embedded._join_parts(source, Path(sys.argv[1]))
 print(json.dumps([name for name in sys.modules if name.startswith(("gt_all", "en_core", "gemma3"))]))
 """
 

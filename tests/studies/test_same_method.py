@@ -191,8 +191,8 @@ def test_what_does_not_matter_to_a_figure_is_not_looked_at():
 
 def test_imported_figures_whose_settings_are_not_stored_are_compared():
     row = Stored("run", "m", "accuracy", "piqa", "lm-eval", "accuracy", "overall", "", "", -1, 0.7, 0.6, 0.8, 1838, "")
-    assert row.made.settings == {}
-    assert method.differences(PIQA.method, ("lm-eval",), "lm-eval", row.made, benchmark="piqa", items=1838) == ""
+    assert row.run_method.settings == {}
+    assert method.differences(PIQA.method, ("lm-eval",), "lm-eval", row.run_method, benchmark="piqa", items=1838) == ""
 
 
 def test_a_run_made_by_the_boards_own_command_is_comparable():

@@ -81,7 +81,7 @@ def test_no_table_is_seen_before_the_numbers_are_opened(open_page, everything, f
 
 def test_popularity_names_its_reference_set_one_at_a_time(numbers):
     box = numbers.selectbox(key="pick:reference")
-    assert box.options == ["3-grams of all options of 24 pairs, counted in demo"]
+    assert box.options == ["3-grams of all options of 24 pairs, counted in the demonstration index of earlier versions"]
 
 
 def test_priming_is_drawn_from_the_baseline_on(numbers):

@@ -142,7 +142,7 @@ def test_every_planned_study_has_its_sentence():
 def test_without_the_texts_the_numbers_show_and_a_button_fetches_them(open_page, fresh):
     app = open_page("perturbation", fresh, model=MODEL, benchmark="copa", facet="Full runs")
     assert not app.exception and not app.error
-    assert "copa/cause/1" in html_of(app)
+    assert "cause · 1" in html_of(app)
     assert app.button(key="fetch:copa").label.startswith("Fetch the texts")
 
 

@@ -96,7 +96,7 @@ def test_the_dummys_line_lies_over_each_bar_and_scores_that_decide_are_pale():
         ]
     )
     first, second, line = bars_by_task(rows, ["Formal", "Functional"]).data
-    assert (first.marker.opacity, second.marker.opacity) == (1.0, 0.4)
+    assert (first.marker.opacity, second.marker.opacity) == (1.0, 0.55)
     assert list(line.y) == [0.4, 0.4, None, 0.5, 0.5, None]
     assert line.x[0] < first.x[0] < line.x[1]
 
