@@ -10,7 +10,6 @@ import contextlib
 import importlib.metadata
 import importlib.util
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +28,7 @@ from explorer.popularity import tokenizer as tokenizers
 from explorer.popularity.documents import SourceDocument
 from explorer.popularity.manifest import Manifest, Shard
 from explorer.popularity.tokenizer import IndexTokenizer
+from explorer.processors import usable_processors
 
 DTYPE = "u16"  # 32-bit ids would need 32 GiB of memory to index
 COMPARED = 100  # counts
@@ -83,7 +83,7 @@ def build(
             (work / tokenizers.FILE).write_text(tokenizer.data, encoding="utf-8")
             shard = _write_tokens(documents(), tokenizer, work, report)
             report("sorting the suffixes", 0, 0)
-            _write_table(work, cpus or os.cpu_count() or 1)
+            _write_table(work, cpus or usable_processors())
             manifest = _describe(work, name or out.name, tokenizer, (shard,), DTYPE)
             manifest = replace(manifest, sources=tuple(sources), note=note, identity=identity)
             manifests.check_sizes(work, manifest)

@@ -56,9 +56,9 @@ def build_tables(work: RunWork, first: int, last: int, progress: Progress) -> Ta
     return add_instance_table(work, first, last, work.recipe.run_part(work.spec, work.resources, part, progress))
 
 
-def add_instance_table(work: RunWork, first: int, last: int, build_tables: Tables) -> Tables:
+def add_instance_table(work: RunWork, first: int, last: int, tables: Tables) -> Tables:
     """A part's tables with that of its instances."""
-    return {"instances": instance_table(work.instances[first : last + 1], first), **build_tables}
+    return {"instances": instance_table(work.instances[first : last + 1], first), **tables}
 
 
 def next_size(size: int, done: int, seconds: float) -> int:

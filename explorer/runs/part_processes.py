@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 
 from explorer import stopping
 from explorer.errors import ExplorerError, RunError
+from explorer.processors import usable_processors
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.pipeline import Meter, short_turns
 from explorer.scoring.child_process import Child, Message
-from explorer.scoring.engine.memory import free_ram, usable_processors
+from explorer.scoring.engine.memory import free_ram
 from explorer.scoring.model_process import ModelProcess, rebuild_error
 
 if TYPE_CHECKING:

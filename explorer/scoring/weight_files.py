@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from explorer import plain_json
 from explorer.errors import ModelError
+from explorer.processors import usable_processors
 from explorer.settings import Settings
 
 MAX_TEXT = 1 << 28  # bytes of a configuration, a vocabulary or a template
@@ -183,7 +183,7 @@ def _sha256(path: Path) -> str:
     if size < PIECEWISE_FROM:
         return _sha256_of(path, 0, size)
     starts = range(0, size, PIECE)
-    with ThreadPoolExecutor(min(HASHED_BESIDE, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(HASHED_BESIDE, usable_processors())) as pool:
         pieces = list(pool.map(lambda start: _sha256_of(path, start, PIECE), starts))
     return hashlib.sha256("".join(f"{piece}\n" for piece in pieces).encode()).hexdigest()
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 import pandas as pd
 import pytest
 
+from explorer import processors
 from explorer.resources import Resources
 from explorer.runs import part_processes, worker
 from explorer.runs import spec as specs
@@ -21,7 +22,6 @@ from explorer.runs.request import make_spec
 from explorer.scoring import child_process as child_module
 from explorer.scoring import model_process
 from explorer.scoring.child_process import Child
-from explorer.scoring.engine import memory
 from tests.forked import FORKED
 
 SETTINGS = {
@@ -168,7 +168,7 @@ def test_ranges_are_handed_out_once_each_smaller_towards_the_end():
 def test_so_many_processes_as_a_machine_and_a_run_are_worth(
     monkeypatch, tmp_path, cores, quota, gigabytes, instances, count
 ):
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    monkeypatch.setattr(processors, "CPU_QUOTA", tmp_path / "cpu.max")
     if quota:
         (tmp_path / "cpu.max").write_text(f"{quota}\n")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))

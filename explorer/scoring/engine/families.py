@@ -55,9 +55,9 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     },
     "gemma3_text": {
         "vocab_size": 262208, "hidden_size": 2304, "num_hidden_layers": 26, "num_attention_heads": 8,
-        "intermediate_size": 9216, "hidden_activation": "gelu_pytorch_tanh", "max_position_embeddings": 131072,
+        "intermediate_size": 9216, "hidden_act": "gelu_pytorch_tanh", "max_position_embeddings": 131072,
         "rms_norm_eps": 1e-6, "tie_word_embeddings": True, "num_key_value_heads": 4, "head_dim": 256,
-        "attention_bias": False, "query_pre_attn_scalar": 256, "sliding_window": 4096, "layer_types": None,
+        "attention_bias": False, "query_pre_attn_scalar": 256, "sliding_window": 4096,
     },
 }  # fmt: skip
 HEADS = {"gpt_neox": "GPTNeoXForCausalLM", "llama": "LlamaForCausalLM", "gemma3_text": "Gemma3ForCausalLM"}
@@ -82,20 +82,13 @@ def read_shape(config: Any) -> Shape | None:
     if family not in SHAPES or config.get("architectures") != [HEADS[family]]:
         return None
     settings = {name: value for name, value in config.items() if value is not None}
-    is_gemma, every = family == "gemma3_text", [0]
-    if is_gemma:
-        if any(settings.pop(name, None) for name in NOT_BUILT):
-            return None
-        every = [int(settings.pop(name)) for name in GEMMA_PATTERN if name in settings][-1:] or [6]
-        rope = _take_gemma_rope(settings)
-    else:
-        rope = _take_rope(settings, family)
-    if rope is None or set(settings) - set(SHAPES[family]) - IGNORED_SETTINGS:
+    taken = _take_gemma(settings) if family == "gemma3_text" else _take_rope(settings, family)
+    if taken is None or set(settings) - set(SHAPES[family]) - IGNORED_SETTINGS:
         return None
-    shape = Shape(**{**SHAPES[family], **{name: settings[name] for name in SHAPES[family] if name in settings}}, **rope)
+    shape = Shape(
+        **{**SHAPES[family], **{name: settings[name] for name in SHAPES[family] if name in settings}, **taken}
+    )
     shape.model_type, shape._attn_implementation = family, "sdpa"
-    if is_gemma:
-        shape.hidden_act = shape.hidden_activation
     if shape.hidden_act not in ACTIVATIONS:
         return None
     if family == "gpt_neox":
@@ -104,18 +97,26 @@ def read_shape(config: Any) -> Shape | None:
         return None
     shape.num_key_value_heads = shape.num_key_value_heads or shape.num_attention_heads
     shape.head_dim = shape.head_dim or shape.hidden_size // shape.num_attention_heads
-    if is_gemma:
-        shape.layer_types = shape.layer_types or _layer_types(shape.num_hidden_layers, *every)
-        if len(shape.layer_types) != shape.num_hidden_layers or set(shape.layer_types) - {FULL, SLIDING}:
-            return None
+    kinds = getattr(shape, "layer_types", [])
+    if family == "gemma3_text" and (len(kinds) != shape.num_hidden_layers or set(kinds) - {FULL, SLIDING}):
+        return None
     return shape
 
 
-def _layer_types(layers: int, every: int) -> list[str]:
-    """Which layers of Gemma 3 see everything where a configuration says only: every so many."""
-    if layers > MOST_LAYERS:
-        raise ValueError(layers)
-    return [SLIDING if number % every else FULL for number in range(1, layers + 1)]
+def _take_gemma(given: dict[str, Any]) -> dict[str, Any] | None:
+    """What only a configuration of Gemma 3 says, taken out of it; None where it asks for what is not built here."""
+    if any(given.pop(name, None) for name in NOT_BUILT):
+        return None
+    every = next((int(given.pop(name)) for name in reversed(GEMMA_PATTERN) if name in given), 6)
+    for name in GEMMA_PATTERN:
+        given.pop(name, None)
+    rope = _take_gemma_rope(given)
+    layers = int(given.get("num_hidden_layers", SHAPES["gemma3_text"]["num_hidden_layers"]))
+    if rope is None or layers > MOST_LAYERS:
+        return None
+    kinds = given.pop("layer_types", None) or [SLIDING if n % every else FULL for n in range(1, layers + 1)]
+    activation = given.pop("hidden_activation", SHAPES["gemma3_text"]["hidden_act"])
+    return {**rope, "layer_types": kinds, "hidden_act": activation}
 
 
 def _take_rope(given: dict[str, Any], family: str) -> dict[str, Any] | None:

@@ -1,9 +1,8 @@
-"""How much memory is free on this machine, and how many processors this process may use."""
+"""How much memory is free on this machine."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -29,13 +28,3 @@ def _free_in_container() -> int | None:
             stat = dict(line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
             return max(0, int(limit) - used + int(stat.get("inactive_file", 0)) + int(stat.get("active_file", 0)))
     return None
-
-
-def usable_processors() -> int:
-    """How many processors this process may use, by its affinity and its container's quota; at least 1."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with contextlib.suppress(OSError, ValueError):
-        quota, period = (CGROUP / "cpu.max").read_text().split()
-        if quota != "max":  # microseconds of processor time in each period
-            count = min(count, int(quota) // int(period))
-    return max(1, count)
