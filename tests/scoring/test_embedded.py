@@ -114,27 +114,44 @@ def test_a_model_whose_numbers_are_off_may_not_be_used(tiny_gpt2):
 def test_a_file_is_read_once_for_tokenizer_settings_and_weights_and_reads_as_gguf_reads_it(tmp_path, monkeypatch):
     import gguf
     import numpy as np
+    from transformers import modeling_gguf_pytorch_utils as theirs
 
     path = tmp_path / "words.gguf"
     writer = gguf.GGUFWriter(path, "llama")
+    writer.add_name("A small one")
+    writer.add_context_length(16)
+    writer.add_add_bos_token(True)
+    writer.add_layer_norm_rms_eps(1e-5)
     writer.add_token_list(["<s>", "a", "é"])
     writer.add_token_scores([0.0, -1.5, -2.0])
+    writer.add_token_types([3, 1, 1])
+    writer.add_array("tokenizer.ggml.flags", [True, False])
     writer.add_tensor("token_embd.weight", np.arange(6, dtype=np.float32).reshape(3, 2))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    theirs = gguf.GGUFReader(path)
-    monkeypatch.setattr(gguf, "GGUFReader", gguf.GGUFReader)
-    hf_gguf_conversion.cache_gguf_reader()
-    ours = gguf.GGUFReader(path)
-    assert gguf.GGUFReader(path) is ours
-    assert {name: field.contents() for name, field in ours.fields.items()} == {
-        name: field.contents() for name, field in theirs.fields.items()
-    }
-    assert [(one.name, one.data.tolist()) for one in ours.tensors] == [
-        (one.name, one.data.tolist()) for one in theirs.tensors
-    ]
+
+    def read():
+        reader = gguf.GGUFReader(path)
+        fields = {
+            name: (field.types, [part.tolist() for part in field.parts], field.data, field.contents())
+            for name, field in reader.fields.items()
+        }
+        tensors = [(one.name, one.data.tolist()) for one in reader.tensors]
+        values = [theirs.read_field(reader, name) for name in reader.fields]
+        return fields, tensors, values, theirs.load_gguf_checkpoint(path)
+
+    as_gguf_reads_it = read()
+    for module, name in (
+        (gguf, "GGUFReader"),
+        (gguf, "get_tensor_name_map"),
+        (theirs, "_gguf_parse_value"),
+    ):
+        monkeypatch.setattr(module, name, getattr(module, name))
+    hf_gguf_conversion.quicken_gguf()
+    assert gguf.GGUFReader(path) is gguf.GGUFReader(path)
+    assert read() == as_gguf_reads_it
 
 
 def test_free_memory_heeds_the_containers_limit(tmp_path, monkeypatch):
