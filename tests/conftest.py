@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import functools
 import gc
@@ -237,10 +238,10 @@ def shared_settings(embedded_cache: Path) -> Settings:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], None]]:
+def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], contextlib.AbstractContextManager[None]]]:
     """The index of the glass box is built once a session, by the first test that needs it; others get a copy.
 
-    What is yielded keeps one for the others that was built in another process.
+    What is yielded keeps one for the others that a program builds meanwhile; who else wants one waits for that.
 
     All that building asks of a cache is asked of theirs, too; who builds it by name (tests/glassbox) builds it.
     Where the cache in EXPLORER_CACHE has it, none is built for this.
@@ -258,6 +259,12 @@ def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], None]]:
                 partial.rename(built)
             except OSError:  # the other process was first
                 shutil.rmtree(partial)
+
+    @contextlib.contextmanager
+    def building(folder: Path) -> Iterator[None]:
+        with sharing.hold(session_folder / ".glassbox_index.lock"):
+            yield
+            keep(folder)
 
     def ensure_own(settings: Settings, *words: Any, **named: Any) -> Path:
         folder = settings.indexes / index.GLASSBOX
@@ -278,7 +285,7 @@ def glassbox_index(session_folder: Path) -> Iterator[Callable[[Path], None]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index, "ensure_own", ensure_own)
-        yield keep
+        yield building
 
 
 @pytest.fixture(scope="session")

@@ -113,7 +113,10 @@ def models(embedded_cache: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def prepared(
-    models: Path, shared_settings: Any, glassbox_index: Callable[[Path], None], tmp_path_factory: pytest.TempPathFactory
+    models: Path,
+    shared_settings: Any,
+    glassbox_index: Callable[[Path], contextlib.AbstractContextManager[None]],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Visit:
     """A clone whose first start, offline on packages that have moved on, has prepared all that it needs.
 
@@ -133,9 +136,9 @@ def prepared(
         )
     (visit.cache / "downloads").symlink_to(shared_settings.downloads)
     visit.environment["EXPLORER_OFFLINE"] = "1"
-    done = visit.explorer("app", "--prepare-only")
-    assert done.returncode == 0, done.stderr
-    glassbox_index(visit.cache / "indexes" / "glassbox")
+    with glassbox_index(visit.cache / "indexes" / "glassbox"):
+        done = visit.explorer("app", "--prepare-only")
+        assert done.returncode == 0, done.stderr
     return visit
 
 
