@@ -33,16 +33,21 @@ def number(value: float, decimals: int = 2, *, signed: bool = False) -> str:
 
 
 def share(value: float, low: float = math.nan, high: float = math.nan, *, decimals: int = 1) -> str:
-    """A share in percent, with its interval where there is one."""
+    """A share in percent, with its interval where there is one that says something (see `interval`)."""
     if math.isnan(value):
         return MISSING
-    ends = "" if math.isnan(low) or math.isnan(high) else f" (95% interval {share(low)} to {share(high)})"
+    ends = f" (95% interval {share(low)} to {share(high)})" if low < high else ""
     return f"{number(100 * value, decimals)}%{ends}"
 
 
 def interval(low: float, high: float) -> str:
-    """The ends of a 95% interval in a sentence, or that there is none."""
-    return "no interval" if math.isnan(low) or math.isnan(high) else f"95% interval {number(low)} to {number(high)}"
+    """The ends of a 95% interval in a sentence, or that there is none.
+
+    Where every resample has the same value, its two ends say nothing of how sure the value is.
+    """
+    if low == high:
+        return "no interval, since every resample has this value"
+    return f"95% interval {number(low)} to {number(high)}" if low < high else "no interval"
 
 
 def probability(value: float) -> str:

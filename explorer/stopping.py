@@ -214,6 +214,7 @@ def in_threads(
     """The place and the outcome of each item, as they come, several under way at once.
 
     Stopped, or left early, all of them end at their next `look`; each outcome that came before is kept by its Future.
+    The caller closes it (`contextlib.closing`): left to the garbage collector, it might end in a thread it waits for.
     """
     halted = threading.Event()
 

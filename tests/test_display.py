@@ -107,6 +107,8 @@ def test_a_percent_sign_follows_its_number_without_a_blank():
 def test_an_interval_in_a_sentence_is_two_ends_or_none():
     assert display.interval(0.1, 0.25) == "95% interval 0.10 to 0.25"
     assert display.interval(float("nan"), 0.25) == display.interval(0.1, float("nan")) == "no interval"
+    assert display.interval(0.5, 0.5) == "no interval, since every resample has this value"
+    assert display.share(1.0, 1.0, 1.0) == "100.0%"
 
 
 @pytest.mark.parametrize(

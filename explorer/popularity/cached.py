@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from explorer.popularity.count_cache import LARGEST_ID, CountCache
 from explorer.popularity.counter import Progress
@@ -20,7 +21,7 @@ def count_with_cache(
     index: str,
     ngrams: Sequence[Ngram],
     cache: CountCache,
-    ask: Callable[[Sequence[Ngram]], Iterable[tuple[Ngram, Answer]]],
+    ask: Callable[[Sequence[Ngram]], Generator[tuple[Ngram, Answer]]],
     batch: int,
     progress: Progress | None = None,
 ) -> list[Count]:
@@ -36,11 +37,12 @@ def count_with_cache(
     for first in range(0, len(missing), batch):
         new_counts: dict[Ngram, tuple[int, bool]] = {}
         try:
-            for ngram, answer in ask(missing[first : first + batch]):
-                if isinstance(answer, str):
-                    reasons[ngram] = answer
-                else:
-                    new_counts[ngram] = (answer, False)
+            with contextlib.closing(ask(missing[first : first + batch])) as answers:
+                for ngram, answer in answers:
+                    if isinstance(answer, str):
+                        reasons[ngram] = answer
+                    else:
+                        new_counts[ngram] = (answer, False)
         finally:
             # Also when interrupted: what was answered need not be asked again.
             cache.store_counts(index, new_counts)

@@ -5,10 +5,11 @@ Protocol: https://infini-gram.readthedocs.io/en/latest/api.html
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from explorer import fetch, stopping
@@ -71,10 +72,8 @@ class InfinigramAPI:
                 "Name a local folder with the index's tokenizer."
             )
         bare_texts = [text.lstrip() for text in texts]
-        encoded = {
-            position: outcome.result()
-            for position, outcome in stopping.in_threads(self._encode_text, bare_texts, THREADS)
-        }
+        with contextlib.closing(stopping.in_threads(self._encode_text, bare_texts, THREADS)) as outcomes:
+            encoded = {position: outcome.result() for position, outcome in outcomes}
         return [encoded[position] for position in range(len(texts))]
 
     def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
@@ -147,7 +146,7 @@ class InfinigramAPI:
             )
         return [int(each) for each in ids]
 
-    def _ask_counts(self, ngrams: Sequence[Ngram], outage: Outage) -> Iterator[tuple[Ngram, Answer]]:
+    def _ask_counts(self, ngrams: Sequence[Ngram], outage: Outage) -> Generator[tuple[Ngram, Answer]]:
         if not outage.reason:
             try:
                 self._check_corpus()

@@ -18,7 +18,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -236,7 +236,7 @@ class LocalCounter:
         """Ends the engine."""
         self.engine.close()
 
-    def _ask(self, ngrams: Sequence[Ngram]) -> Iterator[tuple[Ngram, Answer]]:
+    def _ask(self, ngrams: Sequence[Ngram]) -> Generator[tuple[Ngram, Answer]]:
         good = [ngram for ngram in ngrams if self._is_countable(ngram)]
         yield from zip(good, self.engine.counts(good), strict=True)
         reason = f"the index has ids from 0 to {self.manifest.vocabulary - 1:,} only"

@@ -6,8 +6,9 @@ believed; anything else is tried again, then left unknown.
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from explorer import fetch, stopping
@@ -71,7 +72,7 @@ class Service:
 
     def ask_each(
         self, ngrams: Sequence[Ngram], ask_one: Callable[[Ngram], int], outage: Outage
-    ) -> Iterator[tuple[Ngram, Answer]]:
+    ) -> Generator[tuple[Ngram, Answer]]:
         """An answer per n-gram, as they come, several under way at once; during an outage the rest is not asked."""
 
         def answer(ngram: Ngram) -> Answer:
@@ -88,8 +89,9 @@ class Service:
             outage.note_answer()
             return count
 
-        for position, outcome in stopping.in_threads(answer, ngrams, THREADS):
-            yield ngrams[position], outcome.result()
+        with contextlib.closing(stopping.in_threads(answer, ngrams, THREADS)) as outcomes:
+            for position, outcome in outcomes:
+                yield ngrams[position], outcome.result()
 
     def _post(self, query: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """A body and what is wrong with it as a body."""

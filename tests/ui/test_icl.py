@@ -254,3 +254,10 @@ def test_who_stops_an_answer_is_asked_no_more(open_page, runs, tiny_gpt2):
     app.session_state["icl:asked"] = None  # as the button Stop leaves it
     app.run()
     assert not lab._answers_kept() and "In the data set" not in words_of(app)
+
+
+def test_the_lab_asks_about_labeled_texts_where_the_chosen_benchmark_has_none_and_says_so(open_page, runs, tiny_gpt2):
+    app = open_page("in_context", runs[0], model=str(tiny_gpt2), benchmark="starter_pairs", facet="Live lab", shots="2")
+    assert not app.exception and not app.error
+    assert "Starter pairs has no labeled texts; shown is Starter entailment" in words_of(app)
+    assert words_of(app).count("Sentence 2:") == 3

@@ -86,6 +86,21 @@ def test_a_panel_holds_a_line_a_name_and_kind():
     assert [(trace.line.color, trace.line.dash, list(trace.x)) for trace in figure.data] == [
         (color, dash, [0, 5]) for color in ("#111111", "#222222") for dash in ("solid", "dot")
     ]
+    assert all(list(trace.error_y.array) == pytest.approx([0.1, 0.1]) for trace in figure.data)
+
+
+def test_names_that_share_a_panel_have_shapes_of_their_own_and_stand_aside():
+    rows = pd.DataFrame(
+        [
+            {"down": "full", "across": "all", "name": name, "kind": "", "k": k, "value": 0.1, "low": 0.0, "high": 0.2,
+             "n": 10}
+            for name in ("A", "B")
+            for k in (0, 10)
+        ]
+    )  # fmt: skip
+    first, second = panels(rows, {"A": "#111111", "B": "#222222"}, down=["full"], across=["all"], title="Share").data
+    assert first.marker.symbol != second.marker.symbol
+    assert first.x[0] < 0 < second.x[0] and second.x[1] - first.x[1] < 0.2
 
 
 def test_the_dummys_line_lies_over_each_bar_and_scores_that_decide_are_pale():

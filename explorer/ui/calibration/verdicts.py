@@ -26,6 +26,7 @@ def draw_pairs(model: str) -> None:
     final = [name for name in models if "@" not in name] or models
     main = model if model in final else final[0]
     steps = [name for name in models if name.partition("@")[0] == main and "@" in name]
+    show.says(words.accuracy_in_words(title_of(main), [response for response in responses if response.name == main]))
     view = "Sizes"
     if steps:
         view = links.pick(
@@ -33,7 +34,6 @@ def draw_pairs(model: str) -> None:
         )
     shown = sorted(final, key=common.by_size) if view == "Sizes" else [*sorted(steps, key=common.steps_of), main]
     lines = [(title_of(name), [response for response in responses if response.name == name]) for name in shown]
-    show.says(words.accuracy_in_words(title_of(main), [response for response in responses if response.name == main]))
     common.draw_curves(
         f"planted pairs {view}",
         lines,

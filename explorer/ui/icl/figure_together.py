@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,6 +15,9 @@ from explorer.figures import theme
 PANEL, FRAME = 190, 130  # pixels of a row of panels; of what is around them
 PERCENT = ".0%"
 DASHES = ("solid", "dot")
+# A shape a name, since six neighboring colors of one order are hard to tell apart.
+SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "star", "triangle-down")
+APART = 0.008  # of the axis, between neighbors, so that the intervals of names that agree stay legible
 
 
 def panels(
@@ -24,7 +28,8 @@ def panels(
     `rows` has the columns down, across, name, k, value, low, high, n, and `kind`: the first of its values is drawn
     solid, the second dotted; with two of them, where a column is a name, there is no legend.
     """
-    kinds = list(dict.fromkeys(rows["kind"]))
+    kinds, names = list(dict.fromkeys(rows["kind"])), list(colors)
+    step = APART * max(float(rows["k"].max()), 1.0) if across != names else 0.0
     height = PANEL * len(down) + FRAME
     figure = make_subplots(
         rows=len(down), cols=len(across), shared_xaxes="all", shared_yaxes="all",
@@ -36,16 +41,20 @@ def panels(
         one_down, one_across, name, kind = map(str, keys)
         curve = curve.sort_values("k")
         label = name if len(kinds) < 2 else f"{name}, {kind}"
+        shape = SHAPES[names.index(name) % len(SHAPES)] if len(kinds) < 2 else "circle"
         figure.add_trace(
             go.Scatter(
-                x=curve["k"],
+                x=curve["k"] + step * (names.index(name) - (len(names) - 1) / 2),
                 y=curve["value"],
+                error_y=_interval(curve, colors[name]),
                 mode="lines+markers",
                 name=theme.escape(label),
                 legendgroup=label,
                 showlegend=(name, kind) not in in_legend,
                 line={"color": colors[name], "width": 1.8, "dash": DASHES[kinds.index(kind) % 2]},
-                marker={"size": 6, "color": colors[name], "symbol": "circle" if kind == kinds[0] else "circle-open"},
+                marker={
+                    "size": 7, "color": colors[name], "symbol": shape if kind == kinds[0] else f"{shape}-open"
+                },
                 cliponaxis=False,
                 customdata=[
                     theme.hover(
@@ -70,3 +79,10 @@ def panels(
     figure.update_yaxes(tickformat=PERCENT, rangemode="tozero")
     figure.update_yaxes(title_text=title, col=1, row=(len(down) + 1) // 2)
     return figure
+
+
+def _interval(curve: pd.DataFrame, color: str) -> dict[str, Any]:
+    return {
+        "type": "data", "symmetric": False, "array": curve["high"] - curve["value"],
+        "arrayminus": curve["value"] - curve["low"], "thickness": 1, "width": 0, "color": color,
+    }  # fmt: skip

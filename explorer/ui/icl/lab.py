@@ -33,6 +33,7 @@ from explorer.variants.demonstrations import Pieces
 MOST = 200
 NEW_TOKENS = 60
 START = "3"
+LABELED = "starter_entailment"  # what is asked about where the chosen benchmark has no labels
 MOST_KEPT = 64  # answers
 Form = tuple[tuple[str, Any], ...]  # settings of a run that say how it asked
 LONGEST_LINKED = 1_000  # characters of an answer in an address
@@ -56,13 +57,12 @@ def draw_icl_lab(chosen: Chosen) -> None:
     if not texts.are_here(chosen.benchmark):
         texts.offer(chosen.benchmark)
         return
-    instances = resources.instances(chosen.benchmark).instances
-    if not any(instance.kind == "labelled" for instance in instances):
-        show.nothing_yet(
-            "No labeled texts here",
-            "Choose a labeled set, such as RTE or our own entailment pairs, as benchmark in the bar at the top.",
+    if not any(instance.kind == "labelled" for instance in resources.instances(chosen.benchmark).instances):
+        show.note(
+            f"{layout.benchmark_title(chosen.benchmark)} has no labeled texts; shown is "
+            f"{layout.benchmark_title(LABELED)}. Another labeled set is chosen in the bar at the top."
         )
-        return
+        chosen = Chosen(chosen.model, LABELED)
     lab_draw = _draw_items(chosen)
     items = {instance.instance.id: instance for instance in lab_draw.draw.instances[:MOST]}
     most = len(lab_draw.draw.demonstrations)
