@@ -89,7 +89,7 @@ class Steps:
         self.page.evaluate(IDLE)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a step, medians and the largest."""
+        """A row per step, medians and the largest."""
         return [
             {
                 "step": step,

@@ -22,7 +22,7 @@ MOST = 1e-4  # nats of a sentence
 
 
 def main() -> None:
-    """Prints one line a model, and ends with an error where a sentence differs by more than MOST."""
+    """Prints one line per model, and ends with an error where a sentence differs by more than MOST."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=[], help="folders of masked models")
     parser.add_argument("--sentences", type=int, default=100)

@@ -51,7 +51,7 @@ class Visits:
     faults: list[str] = field(default_factory=list)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a kind of step: how often, median, 95th percentile, longest."""
+        """A row per kind of step: how often, median, 95th percentile, longest."""
         return [
             {
                 "step": step,

@@ -221,7 +221,7 @@ def _ask_cloze(instance: Instance, options: Options) -> list[Request]:
 
 
 def _ask_regions(instance: Instance, options: Options) -> list[Request]:
-    """A request a region after all earlier ones; `part` is the region's number, counted from 1 as formulas do.
+    """A request per region after all earlier ones; `part` is the region's number, counted from 1 as formulas do.
 
     An empty region is not asked: its surprisal is 0.
     """

@@ -166,7 +166,7 @@ def label_word(instance: Instance) -> str:
 
 
 def label_requests(instance: Instance, before: str, k: int, order: int) -> list[Request]:
-    """A request a label: the label's word after the prompt; `part` is the order of the demonstrations."""
+    """A request per label: the label's word after the prompt; `part` is the order of the demonstrations."""
     context = before + label_question(instance)
     factors: dict[str, Factor] = {"k": k, "part": order}
     return [

@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, Command] = {
     "delete": Command("explorer.commands.runs", "remove a run from disk and from the database"),
     "rebuild": Command("explorer.commands.runs", "make the database again from the run folders"),
     "precompute": Command("explorer.commands.precompute", "do the planned runs and pack them into one small file"),
-    "export": Command("explorer.commands.export", "write a run's rows to a file; by default a row an instance"),
+    "export": Command("explorer.commands.export", "write a run's rows to a file; by default a row per instance"),
     "import-run": Command("explorer.commands.export", "make runs of zip files that `export --format zip` wrote"),
     "import-log": Command("explorer.commands.logs", "make runs of logs of lm-evaluation-harness or Inspect"),
     "doctor": Command("explorer.commands.doctor", "say what works here, what is missing and what to do"),

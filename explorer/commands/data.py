@@ -21,7 +21,7 @@ from explorer.variants import language
 
 EPILOG = """kinds and the roles of their columns (those in brackets may be missing):
   pair       good, bad                              [context, id, group]
-  judged     sentence, judged: a row a sentence     [item, context, group]
+  judged     sentence, judged: a row per sentence     [item, context, group]
   turns      sentence: good, bad, good, bad ...     [context, group]        --first good or bad
   choice     gold, option1, option2 ... or options  [passage, context, relation, id, group]
   contexts   gold, continuation, context1, context2 ... or contexts         [id, group]
@@ -51,7 +51,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--quotes", choices=tuple(YES_NO), help='whether "..." encloses a cell')
     parser.add_argument("--header", choices=tuple(YES_NO), help="whether the first row has the column names")
     parser.add_argument("--gold", default="", choices=WAYS, help="how a choice's right option is written")
-    parser.add_argument("--labels", metavar="FILE", help="a file with the right option of each row, a line a row")
+    parser.add_argument("--labels", metavar="FILE", help="a file with the right option of each row, a line per row")
     parser.add_argument("--first", default="", choices=("good", "bad"), help="which comes first of sentences by turns")
     parser.add_argument("--acceptable", default="", metavar="VALUE", help="the judgment that means acceptable")
     parser.add_argument("--split", default="", metavar="NAME", help="which list of a JSON file with several")

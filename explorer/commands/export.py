@@ -136,7 +136,7 @@ def import_runs(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _read_prompts(folder: Any) -> Any:
-    """A row an answer with its whole prompt; RunError for a run that has no answers."""
+    """A row per answer with its whole prompt; RunError for a run that has no answers."""
     from explorer.studies.icl import prompts as icl_prompts
 
     if folder.read("generations", ["instance_id"]).empty:

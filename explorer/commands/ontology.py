@@ -30,7 +30,7 @@ def add(subparsers: Any) -> None:
     invariance.add_argument("file", type=Path, metavar="FILE", help="raw answers, M consecutive lines a concept")
     invariance.add_argument("--repeats", type=int, required=True, metavar="M", help="answers a concept")
     invariance.add_argument(
-        "--labels", type=Path, metavar="FILE", help="a table id;label;..., one row a concept, in the same order"
+        "--labels", type=Path, metavar="FILE", help="a table id;label;..., one row per concept, in the same order"
     )
     invariance.add_argument("--ontology", help=f"whose popularity buckets to sum up by (wants --labels): {ontology}")
     invariance.set_defaults(run=prediction_invariance)
@@ -127,7 +127,7 @@ def _read_labels(path: Path) -> list[Any]:
 
     if not path.is_file():
         raise OntologyError(
-            f"There is no file {path}, expected a table id;label;... with one row a concept. Check the path."
+            f"There is no file {path}, expected a table id;label;... with one row per concept. Check the path."
         )
     return list(table.read(read_text(path), path.name).concepts)
 

@@ -97,7 +97,7 @@ def _lacking_runs(chosen: list[Planned], resources: Resources) -> list[Planned]:
 
 
 def show_plan(args: argparse.Namespace, settings: Settings) -> int:
-    """A line a planned run: its id, how many instances are done, and whether it has concluded."""
+    """A line per planned run: its id, how many instances are done, and whether it has concluded."""
     from explorer.resources import Resources
 
     resources = Resources(settings)
@@ -179,7 +179,7 @@ def _describe_progress(folder: RunFolder) -> str:
 
 
 def _run_processes(args: argparse.Namespace, settings: Settings, until: float) -> int:
-    """Starts one process a share, each with one of the GPUs that can be seen, and waits for all."""
+    """Starts one process per share, each with one of the GPUs that can be seen, and waits for all."""
     gpus = _visible_gpus()
     command = [sys.executable, "-m", "explorer", "precompute", "run", "--parts-only"]
     for name in ("study", "model", "benchmark"):

@@ -155,7 +155,7 @@ def _run_one(
 
 
 def _report_conclusions(folder: Any) -> None:
-    """A line a sentence of what the run found, beside what is printed for programs."""
+    """A line per sentence of what the run found, beside what is printed for programs."""
     from explorer.results import conclusions
 
     for line in conclusions.of_run(folder):

@@ -30,7 +30,7 @@ def add(subparsers: Any) -> None:
 
 
 def list_sweeps(args: argparse.Namespace, settings: Settings) -> int:
-    """A line a sweep, or a line a run of the one named."""
+    """A line per sweep, or a line per run of the one named."""
     if args.name:
         planned = find_or_raise(settings, args.name)
         rows = [_member_row(member, sweep_file.status_of(settings, member)) for member in planned.members]
@@ -48,7 +48,7 @@ def list_sweeps(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _over_seeds(planned: Sweep, findings: pd.DataFrame) -> pd.DataFrame:
-    """A row a model, benchmark and finding: mean, sd and range over seeds beside the sampling error of one run."""
+    """A row per model, benchmark and finding: mean, sd and range over seeds beside the sampling error of one run."""
     import pandas as pd
 
     from explorer.results import seeds

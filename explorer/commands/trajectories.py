@@ -32,7 +32,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--benchmark", default="", help="of runs on this benchmark")
     parser.add_argument("--read", default="", metavar="NAME", help="what is read off each run (the study's first)")
     parser.add_argument("--list", action="store_true", help="what can be read off these runs")
-    parser.add_argument("--learned", action="store_true", help="when instances were learned, a row a model")
+    parser.add_argument("--learned", action="store_true", help="when instances were learned, a row per model")
     parser.add_argument("--instance", default="", metavar="ID", help="one instance at every checkpoint")
     parser.add_argument("--popularity", default="", metavar="SOURCE", help="dose, or 'RUN ips' of a popularity run")
     parser.set_defaults(run=show_trajectories)

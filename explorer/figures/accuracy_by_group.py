@@ -12,7 +12,7 @@ from explorer.figures.interval_dots import ROW, interval_dots
 def accuracy_by_group(
     groups: pd.DataFrame, *, overall: float | None = None, ideal: float | None = None, chance: float | None = None
 ) -> go.Figure:
-    """A dot a group with its interval, the best at the top.
+    """A dot per group with its interval, the best at the top.
 
     `groups` has the columns grp, value, low, high (shares), n. `overall`, `ideal` and `chance` are drawn as lines.
     """

@@ -25,7 +25,7 @@ OUTCOMES: Mapping[str, tuple[str, str]] = {  # the color and the symbol of its d
 
 
 def margins_of_two_runs(items: pd.DataFrame, first: str, second: str) -> go.Figure:
-    """A dot an instance: its margin (nats) in the first run against its margin in the second.
+    """A dot per instance: its margin (nats) in the first run against its margin in the second.
 
     `items` has the columns instance_id, margin_a, margin_b, outcome (a key of OUTCOMES).
     """
@@ -43,7 +43,7 @@ def margins_of_two_runs(items: pd.DataFrame, first: str, second: str) -> go.Figu
 
 
 def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figure:
-    """A line a group from its accuracy in the first run to that in the second, the widest gap at the top.
+    """A line per group from its accuracy in the first run to that in the second, the widest gap at the top.
 
     `groups` has the columns grp, n and, of each run, value_a, low_a, high_a (shares) and so on.
     """

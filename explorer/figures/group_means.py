@@ -10,7 +10,7 @@ from explorer.figures.interval_dots import ROW, interval_dots
 
 
 def group_means(groups: pd.DataFrame, *, title: str, overall: float) -> go.Figure:
-    """A dot a group, the highest at the top. `groups` has the columns grp, value, low, high, n."""
+    """A dot per group, the highest at the top. `groups` has the columns grp, value, low, high, n."""
     dots, axis = interval_dots(groups, ".4g")
     figure = theme.figure(dots, height=90 + ROW * max(3, len(groups)))
     figure.add_vline(x=overall, line={"color": theme.GRAY, "width": 1, "dash": "dot"})

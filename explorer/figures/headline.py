@@ -12,7 +12,7 @@ ROW = 44
 
 
 def headline(results: pd.DataFrame) -> go.Figure:
-    """A row a benchmark, a dot a model with its interval.
+    """A row per benchmark, a dot per model with its interval.
 
     `results` has the columns benchmark, model, value, low, high (shares), n.
     """

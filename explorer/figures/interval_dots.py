@@ -1,4 +1,4 @@
-"""A dot a row with its interval, from the lowest value up: what figures of groups are made of."""
+"""A dot per row with its interval, from the lowest value up: what figures of groups are made of."""
 
 from __future__ import annotations
 

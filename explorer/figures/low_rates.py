@@ -16,7 +16,7 @@ TICKS = (0.001, 0.01, 0.05, 0.2, 1)
 def low_rates(
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], rates: Sequence[float] = (0.01, 0.05)
 ) -> go.Figure:
-    """A line a curve (name → shares of false alarms, shares of members found), both axes from 0.001 to 1."""
+    """A line per curve (name → shares of false alarms, shares of members found), both axes from 0.001 to 1."""
     figure = theme.figure(height=420)
     ends = np.array([LEAST, 1.0])
     figure.add_trace(

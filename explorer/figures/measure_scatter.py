@@ -1,4 +1,4 @@
-"""Two measures of the same items: a dot an instance that can be picked, or a dot a group."""
+"""Two measures of the same items: a dot per instance that can be picked, or a dot per group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MANY = 3_000  # dots from which on the graphics card draws them
 
 
 def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.Figure:
-    """A dot an instance, colored by what stands in the column `color` where that has few values.
+    """A dot per instance, colored by what stands in the column `color` where that has few values.
 
     `items` has the columns instance_id, grp, x, y, the one that `color` names and perhaps text; `x` and `y` title the
     axes. The number of a dot's row in `items` is its customdata's first entry.
@@ -57,7 +57,7 @@ def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.
 
 
 def group_scatter(groups: pd.DataFrame, x: str, y: str) -> go.Figure:
-    """A dot a group at its two means, as large as it has instances. `groups` has the columns grp, x, y, n."""
+    """A dot per group at its two means, as large as it has instances. `groups` has the columns grp, x, y, n."""
     largest = max(groups["n"].max(), 1) if len(groups) else 1
     dots = go.Scatter(
         x=groups["x"],

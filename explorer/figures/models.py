@@ -1,4 +1,4 @@
-"""One name and one color a model, on every page and in every figure."""
+"""One name and one color per model, on every page and in every figure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def model_color(model: str) -> str:
 
 
 def model_colors(models: Sequence[str]) -> list[str]:
-    """A color a model: its own, or the next that is free where one before it in the figure has that color."""
+    """A color per model: its own, or the next that is free where one before it in the figure has that color."""
     colors_taken: list[str] = []
     for model in models:
         start = COLORS.index(model_color(model))

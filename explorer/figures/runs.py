@@ -1,4 +1,4 @@
-"""Several runs side by side: a dot a run with its interval, row by row."""
+"""Several runs side by side: a dot per run with its interval, row by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS: Mapping[str, str] = {"share": ".1%", "points": "+.1%", "nats": ".2f", "
 
 
 def dots_of_runs(rows: pd.DataFrame, unit: Unit | str, title: str, *, first: str = "") -> go.Figure:
-    """A dot a run in each row, with its 95% interval where it has one; at most `MOST_ROWS` rows.
+    """A dot per run in each row, with its 95% interval where it has one; at most `MOST_ROWS` rows.
 
     Rows in which the runs lie widest apart stand at the top, of one run alone the highest; the row `first` above all.
 

@@ -1,4 +1,4 @@
-"""Small figures in one style: rows with a dot a model, or curves; colors are the models', named once above them all."""
+"""Small figures in one style: rows with a dot per model, or curves; colors are the models', named once above all."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def small_dots(
     rows: Sequence[str] = (),
     least: int = HEIGHT,
 ) -> go.Figure:
-    """A row a name with a dot a model: in the order of `rows`, or the highest at the top.
+    """A row per name with a dot per model: in the order of `rows`, or the highest at the top.
 
     `reference` is drawn as a line that is called `zero`; the figure is at least `least` pixels high.
     """
@@ -130,7 +130,7 @@ def small_curves(
     ticks: Mapping[float, str] | None = None,
     least: int = HEIGHT,
 ) -> go.Figure:
-    """A line a curve, its interval a band; `across` names the lower axis, `ticks` its places where it has few."""
+    """A line per curve, its interval a band; `across` names the lower axis, `ticks` its places where it has few."""
     figure = _figure(least)
     for curve in curves:
         color = colors[curve.model]

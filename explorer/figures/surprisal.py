@@ -12,7 +12,7 @@ Line = tuple[str, Sequence[str], Sequence[float]]  # name, tokens, surprisals
 
 
 def surprisal_lines(lines: Sequence[Line], unit: str) -> go.Figure:
-    """A line a text: the surprisal of each of its tokens, in `unit` (nats or bits)."""
+    """A line per text: the surprisal of each of its tokens, in `unit` (nats or bits)."""
     traces = [
         go.Scatter(
             x=list(range(1, len(tokens) + 1)),

@@ -27,7 +27,7 @@ def plantings(settings: Settings, own: Path | None = None) -> Iterator[Planting]
 
 
 def as_table(planted: Iterable[Planting]) -> str:
-    """The schedule as CSV, a line a planted thing."""
+    """The schedule as CSV, a line per planted thing."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

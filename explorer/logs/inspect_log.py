@@ -1,4 +1,4 @@
-"""Inspect (inspect-ai): a log as one JSON file, or as .eval, a zip with header.json and a file a sample.
+"""Inspect (inspect-ai): a log as one JSON file, or as .eval, a zip with header.json and a file per sample.
 
 Read here without the package: the header's `eval` and `results`, and of each sample its id, epoch, input, choices,
 target, output, scores and error. Long texts stand under `attachments` and are put back.

@@ -321,7 +321,7 @@ def _sample(where: str, key: str, fields: Mapping[str, Any]) -> Sample:
     arguments = _arguments(fields["arguments"])
     responses = fields["filtered_resps"]
     if not arguments or not isinstance(responses, list):
-        raise NotASample("no arguments or no answers, expected one answer a request")
+        raise NotASample("no arguments or no answers, expected one answer per request")
     metrics = _metrics(fields)
     verdict = next((metric for name in _VERDICTS for metric in metrics if metric.name == name), None)
     correct = verdict.value if verdict and verdict.value in (0.0, 0.5, 1.0) else math.nan

@@ -22,7 +22,7 @@ ENOUGH = 10  # answers that are all numbers
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """One answer a concept, in file order, with what is needed to analyze them."""
+    """One answer per concept, in file order, with what is needed to analyze them."""
 
     concepts: tuple[Concept, ...]  # the file's own labels and counts, the ontology's where the file has none
     answers: tuple[str, ...]

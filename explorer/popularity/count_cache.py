@@ -143,7 +143,7 @@ class CountCache:
         return dict(self._chunked("SELECT number, word FROM words WHERE number IN", (), list(set(numbers))))
 
     def sizes(self) -> list[CachedIndex]:
-        """One row an index: its name, tokens, and how many counts and encodings are kept."""
+        """One row per index: its name, tokens, and how many counts and encodings are kept."""
         rows = self._read(
             """
             SELECT name, tokens,

@@ -306,7 +306,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(*self.server.answer(request))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing: a line a count would drown the terminal."""
+        """Says nothing: a line per count would drown the terminal."""
 
     def _reply(self, status: int, body: Any) -> None:
         data = json.dumps(body).encode()

@@ -3,7 +3,7 @@
 README.md  CITATION.bib           what this is and whom to cite
 spec.json  environment.json  progress.json  reviews.jsonl
 parts/...                         the rows as Parquet, exactly as in the run's folder
-tables/<table>.csv                the same rows, a file a table; by_instance.csv has a row an instance
+tables/<table>.csv                the same rows, a file per table; by_instance.csv has a row per instance
 findings.csv                      what the study concluded
 counted_in.json                   the index that its n-grams were counted in, ‡ where that is not the model's data
 

@@ -114,7 +114,7 @@ _PACKED_FILES = """- `tables/*.parquet`: the same rows as Parquet.
 
 
 def _describe_findings(folder: Run) -> str:
-    """A row a kind of finding that the run has: its name, title, unit, what its n counts, and its meaning."""
+    """A row per kind of finding that the run has: its name, title, unit, what its n counts, and its meaning."""
     stored = dict.fromkeys(_frame_of_findings(folder))
     declared_findings = [finding for name in stored if (finding := declared.find(folder.spec.study, name)) is not None]
     if not declared_findings:
@@ -127,7 +127,7 @@ def _describe_findings(folder: Run) -> str:
 
 
 def _describe_conclusions(folder: Run) -> str:
-    """A line a sentence that the run's findings allow."""
+    """A line per sentence that the run's findings allow."""
     return "\n".join(f"- {line}" for line in conclusions.of_run(folder)) or "Nothing that a sentence could hold."
 
 
@@ -171,7 +171,7 @@ Settings:
 ## Files
 
 - `spec.json`: what was asked; the run's id is its hash. `environment.json`: where it was done.
-- `findings.csv`: what the study concluded. `tables/*.csv`: every row, a file a table; `by_instance.csv` has a row an
+- `findings.csv`: what the study concluded. `tables/*.csv`: every row, a file per table; `by_instance.csv` has a row an
   instance. In them a text that a spreadsheet would take for a formula has a ' in front.
 - `counted_in.json`, and `counted_in` in the tables, where n-grams were counted: the index, with ‡ where that is not, or
   not known to be, the model's pre-training data.

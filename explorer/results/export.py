@@ -22,7 +22,7 @@ from explorer.studies import many_tests
 def write_tables(
     folder: Run, table: str | None, format: str, out: Path, *, spreadsheet_safe: bool = False
 ) -> list[tuple[Path, int]]:
-    """Writes one table, all tables into the folder `out`, or (table None) a row an instance; files and their rows."""
+    """Writes one table, all tables into the folder `out`, or (table None) a row per instance; files and their rows."""
     if table == "all":
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> 
 
 
 def by_instance(folder: Run) -> pd.DataFrame:
-    """A row an instance: who it is, its texts, and each measure in a column named with its factors and option."""
+    """A row per instance: who it is, its texts, and each measure in a column named with its factors and option."""
     instances = folder.read("instances")
     texts = pd.DataFrame([_payload_texts(payload) for payload in instances["payload"]], index=instances.index)
     frame = pd.concat([instances.drop(columns=["payload"]), texts], axis=1).rename(columns={"grp": "group"})

@@ -133,7 +133,7 @@ def findings(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def accuracy_by_group(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a group: accuracy with its Wilson interval, the count, ties, and how many had no verdict."""
+    """A row per group: accuracy with its Wilson interval, the count, ties, and how many had no verdict."""
     return store.frame(
         f"""
         SELECT grp, value, low, high, n, left_out
@@ -163,7 +163,7 @@ def overall(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def items(store: Store, run_id: str, *, verdict: str = "in the run", order: str = "benchmark order") -> pd.DataFrame:
-    """A row an instance of an accuracy run: group, outcome (1, 0, 0.5 for a tie, nan), margin in nats, verdict."""
+    """A row per instance of an accuracy run: group, outcome (1, 0, 0.5 for a tie, nan), margin in nats, verdict."""
     return store.frame(
         f"""
         WITH judged AS ({_JUDGED})
@@ -218,7 +218,7 @@ def stored_instance(store: Store, run_id: str, instance_id: str) -> pd.DataFrame
 
 
 def two_runs(store: Store, first: str, second: str) -> pd.DataFrame:
-    """A row an instance that both runs judged and whose text is the same in both: outcomes and margins (nats)."""
+    """A row per instance that both runs judged and whose text is the same in both: outcomes and margins (nats)."""
     return store.frame(
         f"""
         WITH a AS ({_JUDGED}),
@@ -242,7 +242,7 @@ def two_runs(store: Store, first: str, second: str) -> pd.DataFrame:
 
 
 def judged_instances(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
-    """A row a run and instance: group, place, hash of the text, outcome (1, 0, 0.5 for a tie, nan), margin in nats."""
+    """A row per run and instance: group, place, hash of the text, outcome (1, 0, 0.5 for a tie, nan), margin (nats)."""
     query = " UNION ALL ".join([f"SELECT ? AS run_id, of_run.* FROM ({_JUDGED}) AS of_run"] * len(run_ids))
     return store.frame(
         f"SELECT * FROM ({query}) ORDER BY position", [name for run_id in run_ids for name in (run_id, run_id)]

@@ -8,7 +8,7 @@ from explorer.results.store import Store
 
 
 def runs(store: Store, instance_id: str) -> pd.DataFrame:
-    """A row a run that looked at the instance, with the hash of the text that it saw."""
+    """A row per run that looked at the instance, with the hash of the text that it saw."""
     return store.frame(
         """
         SELECT runs.run_id, runs.study, runs.model, runs.benchmark, runs.status, runs.created, runs.dtype,
@@ -37,7 +37,7 @@ def measures(store: Store, instance_id: str) -> pd.DataFrame:
 
 
 def swaps(store: Store, instance_id: str) -> pd.DataFrame:
-    """A row a perturbation run and setting: what was swapped (`edit`, JSON), or why nothing was."""
+    """A row per perturbation run and setting: what was swapped (`edit`, JSON), or why nothing was."""
     return store.frame(
         """
         SELECT variants.run_id, variants.setting, variants.edit, variants.accepted, variants.reason, variants.payload

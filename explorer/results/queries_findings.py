@@ -39,7 +39,7 @@ def size(store: Store, measure: str, run_id: str) -> pd.DataFrame:
 
 
 def table(store: Store, sources: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """A row an instance, a column for each measure, which is asked of its own run: `sources` are (measure, run id).
+    """A row per instance, a column for each measure, which is asked of its own run: `sources` are (measure, run id).
 
     The text of an instance is the one that the first of these runs saw; what a run measured of another text under the
     same id is left out, and `other_text` says how many values that were.
@@ -96,7 +96,7 @@ def phenomena(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def undecided(store: Store) -> pd.DataFrame:
-    """A row a run with verdicts: how many it gave, and how many of them lie within the precision of its number format.
+    """A row per run with verdicts: how many it gave, and how many of them lie within its number format's precision.
 
     Such a verdict keeps the option with the higher sum; it could as well be the other way round.
     """

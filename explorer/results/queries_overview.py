@@ -17,7 +17,7 @@ from explorer.studies.priming.declared import PRIMING_ACCURACY, PRIMING_DELTA
 
 
 def study_headlines(store: Store) -> pd.DataFrame:
-    """A row a complete run and headline of its study; of a curve, its last point (`length` or `k`)."""
+    """A row per complete run and headline of its study; of a curve, its last point (`length` or `k`)."""
     return store.frame(
         f"""
         SELECT runs.run_id, runs.study, runs.model, runs.benchmark, runs.done, runs.created,

@@ -1,4 +1,4 @@
-"""Runs that differ in their seed alone, as one thing: which they are, and one row a finding over all of them."""
+"""Runs that differ in their seed alone, as one thing: which they are, and one row per finding over all of them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _without_seed(spec: str) -> str:
 
 
 def merge_seeds(findings: pd.DataFrame, run_ids: Iterable[str] | None = None) -> pd.DataFrame:
-    """A row a finding, group and factors: mean, sd and range over seeds beside the mean ends of the single intervals.
+    """A row per finding, group and factors: mean, sd and range over seeds beside the mean ends of the single intervals.
 
     `findings` has the columns of the table and run_id, of runs that differ in their seed; `run_ids` limits them.
     """

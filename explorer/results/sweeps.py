@@ -32,7 +32,7 @@ def complete_runs(settings: Settings, sweep: Sweep) -> dict[Member, RunFolder]:
 
 
 def sweep_rows(done: Mapping[Member, RunFolder], table: str | None) -> pd.DataFrame:
-    """The rows of a table of these runs (none: a row an instance), each with its run, model, benchmark and seed."""
+    """The rows of a table of these runs (none: a row per instance), each with its run, model, benchmark and seed."""
     frames = []
     for member, folder in done.items():
         frame = exports.by_instance(folder) if table is None else exports.read_table(folder, table)

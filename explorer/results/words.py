@@ -1,4 +1,4 @@
-"""A run's stored tokens as words: one row a word of each scored text, with its surprisal in nats."""
+"""A run's stored tokens as words: one row per word of each scored text, with its surprisal in nats."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_TOKENS = "the run kept no tokens of it"
 
 
 def word_table(run: Run, by: By = "auto") -> pd.DataFrame:
-    """A row a word, in the order of the run; a text without tokens has one row, with the reason.
+    """A row per word, in the order of the run; a text without tokens has one row, with the reason.
 
     Words that an instance brings with it stand for those that `by` would find. RunError where no token was kept.
     """

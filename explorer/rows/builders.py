@@ -12,7 +12,7 @@ from explorer.finding import Finding
 from explorer.records import Condition, Factor, Generation, Instance, Score
 from explorer.stats.estimate import Estimate, Range, drawn_from_enough, units_of
 
-# A row of a table of rows/schema.py, a value a column; null where a column is missing.
+# A row of a table of rows/schema.py, a value per column; null where a column is missing.
 Row: TypeAlias = dict[str, Any]
 
 

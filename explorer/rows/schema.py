@@ -28,7 +28,7 @@ FACTORS: Mapping[str, tuple[str, str]] = {
 _FACTOR_TYPES = {name: kind for name, (kind, _) in FACTORS.items()}
 
 TABLES: Mapping[str, Mapping[str, str]] = {
-    # One row an instance that the run looked at. `payload` is the whole Instance as JSON (see rows/builders.py).
+    # One row per instance that the run looked at. `payload` is the whole Instance as JSON (see rows/builders.py).
     "instances": {
         "instance_id": "VARCHAR",
         "benchmark": "VARCHAR",
@@ -53,7 +53,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "reason": "VARCHAR",
         "payload": "VARCHAR",
     },
-    # One row a scored request; `request` numbers them within the instance.
+    # One row per scored request; `request` numbers them within the instance.
     "scores": {
         "instance_id": "VARCHAR",
         "request": "INTEGER",
@@ -86,7 +86,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "verdict": "VARCHAR",
         "reason": "VARCHAR",
     },
-    # One row an n-gram of an option's text.
+    # One row per n-gram of an option's text.
     "counts": {
         "instance_id": "VARCHAR",
         "option": "INTEGER",

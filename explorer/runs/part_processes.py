@@ -40,7 +40,9 @@ MAX_PROCESSES = 6
 CORES_PER_PROCESS = 2
 MEMORY_PER_PROCESS = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
 MIN_INSTANCES = 200  # instances: fewer are made in this process before another one has begun
-SHARE = 3  # a part holds at most the nth of what is left for each process, so that all of them end at about one time
+PARTS_PER_PROCESS = (
+    3  # a part holds at most the nth of what is left for each process, so that all of them end at about one time
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +104,28 @@ class RangesToShare:
     """The instances that no part covers, handed out to who asks next; safe to call from several threads."""
 
     def __init__(self, unfinished: list[tuple[int, int]], processes: int, least: int) -> None:
-        self._gaps = list(unfinished)
+        self._open_ranges = list(unfinished)
         self._processes = processes
         self._least = least
         self._lock = threading.Lock()
 
-    def cut(self, size: int) -> tuple[int, int] | None:
+    def take_range(self, size: int) -> tuple[int, int] | None:
         """The next part, of at most `size` instances; none where nothing is left."""
         with self._lock:
-            if not self._gaps:
+            if not self._open_ranges:
                 return None
-            remaining = sum(last - first + 1 for first, last in self._gaps)
+            remaining = sum(last - first + 1 for first, last in self._open_ranges)
             # Large parts at first, which cost less to prepare, and smaller ones towards the end, so that no process is
-            # left alone with a long part while the others wait. With 3 processes and SHARE 3 a part is a ninth of what
-            # remains:
+            # left alone with a long part while the others wait. With 3 processes and PARTS_PER_PROCESS = 3 a part is a
+            # ninth of what remains:
             #
             #     remaining   900   800   ...   90
             #     a part      100    88          10
-            fair = max(self._least, remaining // (SHARE * self._processes))
-            first, last = self._gaps.pop(0)
+            fair = max(self._least, remaining // (PARTS_PER_PROCESS * self._processes))
+            first, last = self._open_ranges.pop(0)
             end = min(last, first + max(1, min(size, fair)) - 1)
             if end < last:
-                self._gaps.insert(0, (end + 1, last))
+                self._open_ranges.insert(0, (end + 1, last))
             return first, end
 
 
@@ -142,7 +144,7 @@ def _running_process(
         if kind == "score":
             model.serve(message, process.send)
         elif kind == "next":
-            process.send(("range", ranges.cut(rest[0])))
+            process.send(("range", ranges.take_range(rest[0])))
         else:
             messages.put(message)
 

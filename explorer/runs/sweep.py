@@ -103,14 +103,14 @@ def plan(
 
 def store_sweep(settings: Settings, sweep: Sweep) -> Sweep:
     """Writes a new sweep; one of the same name that asks for the same is found, and goes on where it stood."""
-    before = find(settings, sweep.name)
-    if before is not None:
-        if _request_of(before) != _request_of(sweep):
+    existing = find(settings, sweep.name)
+    if existing is not None:
+        if _request_of(existing) != _request_of(sweep):
             raise UsageError(
                 f"There is a sweep {sweep.name} already, which asks for something else. Choose another name with "
                 f"--sweep, or delete it: python -m explorer delete {sweep.name}"
             )
-        return before
+        return existing
     # Noted before the first run: what an earlier process of the same sweep fetched is still the sweep's to remove.
     if sweep.keep == "none":
         sweep = dataclasses.replace(sweep, had=tuple(sorted(hub_cache.all_commits())))

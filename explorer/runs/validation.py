@@ -207,7 +207,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def spec_fields(fields: Any) -> dict[str, Any]:
-    """The fields of a spec; ValueError, with the field that is wrong, where they are not in order."""
+    """The fields of a spec; ValueError, with the field that is wrong, where one is not valid."""
     try:
         return SpecFields.model_validate(fields).model_dump()
     except ValidationError as error:

@@ -151,8 +151,8 @@ class MaskedScorer:
         )
 
     def _masked_rows(self, text: _Text) -> list[Row]:
-        # One row a token: the model reads the whole text each time, with this token masked and the later tokens of the
-        # same word. Earlier tokens of the word stay visible, which is what "left-to-right within a word" means.
+        # One row per token: the model reads the whole text each time, with this token masked and the later tokens of
+        # the same word. Earlier tokens of the word stay visible, which is what "left-to-right within a word" means.
         rows = []
         for place in text.continuation_places:
             ids = list(text.ids)

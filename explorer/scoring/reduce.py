@@ -244,7 +244,7 @@ class PlainVerdicts(NamedTuple):
 def decide_plain(
     value: np.ndarray, near: np.ndarray, shaky: np.ndarray, same: np.ndarray, gold: np.ndarray, ties: TieRule
 ) -> PlainVerdicts:
-    """The steps of `decide` on arrays with a line a case and a column an option, where every option has a number.
+    """The steps of `decide` on arrays with a line per case and a column per option, where every option has a number.
 
     `same` says which options have the gold option's text, `gold` which one that is.
     """

@@ -86,7 +86,7 @@ class _Prepared:
 
 
 def _stretches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
-    """The requests in stretches of about STRETCH characters, an instance's requests together."""
+    """The requests in stretches of about STRETCH_CHARACTERS, an instance's requests together."""
     first = size = 0
     for i, request in enumerate(requests):
         if size > STRETCH_CHARACTERS and request.instance_id != requests[i - 1].instance_id:

@@ -44,7 +44,7 @@ def judge_prompt(first: str, second: str) -> tuple[tuple[str, str], ...]:
 
 
 def judge_requests(pairs: Sequence[tuple[str, str]], ids: Sequence[str] = ()) -> list[Request]:
-    """A request a pair; `context` is the same conversation as plain text, for models without a chat template."""
+    """A request per pair; `context` is the same conversation as plain text, for models without a chat template."""
     names = ids or [str(i) for i in range(len(pairs))]
     requests = []
     for name, (first, second) in zip(names, pairs, strict=True):

@@ -103,7 +103,7 @@ def bias_reduced(
     is_alone = 1 - part <= _ALONE
     remaining_share = np.where(is_alone, np.inf, 1 - part)
     adjust = (axes / np.sqrt(remaining_share)[:, None, :]) @ axes.transpose(0, 2, 1)
-    axes_of_coefficients = np.linalg.inv(triangle)[:coefficients]  # a row a coefficient, in the basis
+    axes_of_coefficients = np.linalg.inv(triangle)[:coefficients]  # a row per coefficient, in the basis
     moves = np.einsum("gij,gj->gi", adjust, scores) @ axes_of_coefficients.T
     toward = np.einsum("gij,si->sgj", axes, axes_of_coefficients)  # each coefficient along each group's axes
     lost = (toward**2 * is_alone).sum(axis=(1, 2)) / (axes_of_coefficients**2).sum(axis=1)

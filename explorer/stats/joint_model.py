@@ -82,7 +82,7 @@ def joint_model(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> JointModel:
-    """Outcomes (ties wrong) on all measures at once, in one row an item, with an intercept for each group.
+    """Outcomes (ties wrong) on all measures at once, in one row per item, with an intercept for each group.
 
     With `share_material` items of a group are made alike (a paradigm's, from one template), so that groups are what was
     drawn: from fewer than five there are effects and no intervals. Without it groups are sorts of items that were drawn

@@ -149,7 +149,7 @@ def _why_not_fitted(outcome: np.ndarray, design: np.ndarray, groups: Mapping[str
         shares = np.bincount(codes, outcome) / np.bincount(codes)
         if shares.size < 2:
             return f"{name} has one level, which has no variance to estimate"
-        # With one row a level, the level's intercept and the row's own chance cannot be told apart.
+        # With one row per level, the level's intercept and the row's own chance cannot be told apart.
         if shares.size == outcome.size:
             return f"{name} has a level for every row, whose variance cannot be told from chance"
         if np.isin(shares, (0.0, 1.0)).all():

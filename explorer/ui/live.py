@@ -147,7 +147,7 @@ def why_unknown(model: str) -> str:
     """Why nothing can be asked of a model of this name, found out without the network; "" where it may answer."""
     from explorer.scoring import catalog, hf_source, identity
 
-    if why := visitor.why_not(model):
+    if why := visitor.why_not_admitted(model):
         return why
     name, _, _ = model.partition("@")
     if http.is_endpoint(model):

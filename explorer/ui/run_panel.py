@@ -108,7 +108,7 @@ def _draw_start(
 ) -> None:
     """What will be done and how long it takes, the button, what came of it, and the same as a command."""
     models, seeds = run_several.models_and_seeds(model, chosen["seed"])
-    sentence = f"{run_several.in_words(models, seeds)}{in_words(recipe, model, benchmark, chosen, groups)}"
+    sentence = f"{run_several.sweep_opening(models, seeds)}{in_words(recipe, model, benchmark, chosen, groups)}"
     if remark := request.asked_in_english(resources.resources(), chosen["settings"], benchmark):
         show.note(remark)
     left, right = st.columns([3, 1], vertical_alignment="center")
@@ -120,7 +120,7 @@ def _draw_start(
     elif pressed:
         _start(recipe, model, benchmark, chosen)
     _draw_outcome(recipe.name, model, benchmark)
-    if recipe.plan and http.is_endpoint(model) and not visitor.why_not(model):
+    if recipe.plan and http.is_endpoint(model) and not visitor.why_not_admitted(model):
         with show.problems(), st.spinner("Reckoning what is asked"):
             show.note(_cost(recipe.name, model, benchmark, json.dumps(chosen, default=list), resources.settings()))
     show.command_line(run_several.command(command(recipe.name, model, benchmark, chosen), models, seeds), "of a run")

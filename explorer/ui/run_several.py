@@ -72,8 +72,8 @@ def submit(study: str, models: Sequence[str], benchmark: str, seeds: Sequence[in
     return planned.name
 
 
-def in_words(models: Sequence[str], seeds: Sequence[int]) -> str:
-    """How many runs a sweep has; "" of a single run."""
+def sweep_opening(models: Sequence[str], seeds: Sequence[int]) -> str:
+    """The beginning of a sentence about a sweep, with the number of its runs; "" for a single run."""
     runs = len(models) * len(seeds)
     if runs < 2:
         return ""

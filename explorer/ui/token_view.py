@@ -46,7 +46,7 @@ def in_unit(nats: float, unit: Unit) -> float:
 
 
 def strip(tokens: Sequence[Token], unit: Unit = "nats", *, context: str = "", label: str = "Tokens") -> str:
-    """One text: its context in quiet ink, then a box a token with the surprisal below."""
+    """One text: its context in quiet ink, then a box per token with the surprisal below."""
     focusable = len(tokens) <= FOCUSABLE
     boxes = [_box(token, place, len(tokens), unit, focusable=focusable) for place, token in enumerate(tokens, start=1)]
     before = f'<span class="lx-context">{_shown_context(context)}</span>' if context else ""
@@ -79,8 +79,11 @@ def aligned(
     )
 
 
-# first    The author s laugh .         alike at the start 2, at the end 1; the middles are matched: second   The author
-# laughs .          (0, 0) (1, 1) (2, 2) (3, none) (4, 3)
+# The first two tokens and the last one are alike; what is between is matched, "s" with "laughs", "laugh" with none:
+#
+#     first    The   author   s        laugh   .
+#     second   The   author   laughs           .
+#     pairs    0, 0  1, 1     2, 2     3, none 4, 3
 def align(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """Pairs of places (or none) that put equal tokens beside each other; every place occurs once, in order."""
     # What two texts begin and end with alike is set aside first: matching takes the square of what is left.

@@ -70,7 +70,7 @@ def admit(name: str) -> bool:
     return False if is_trusted() else admission.for_visitors(settings)(name)
 
 
-def why_not(name: str) -> str:
+def why_not_admitted(name: str) -> str:
     """Why whoever looks cannot use this name now; "" where it can be used."""
     try:
         admit(name)

@@ -62,7 +62,7 @@ def test_a_swap_moves_the_numbers_and_is_undone_and_redone(browser):
     page.locator("[data-id=redo]").click()
     until(browser, lambda: gauges(page) == after)
     page.locator("[data-id=history]").click()
-    page.get_by_role("button", name="As it stands").click()
+    page.get_by_role("button", name="Original text").click()
     until(browser, lambda: gauges(page) == before)
 
 

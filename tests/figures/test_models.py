@@ -1,4 +1,4 @@
-"""One color a model."""
+"""One color per model."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_ranges_are_handed_out_once_each_smaller_towards_the_end():
 
     def take(seed: int) -> None:
         draw = random.Random(seed)
-        while (wanted := ranges.cut(draw.choice([5, 50, 4096]))) is not None:
+        while (wanted := ranges.take_range(draw.choice([5, 50, 4096]))) is not None:
             with guard:
                 handed_out.append(wanted)
 
@@ -154,7 +154,7 @@ def test_ranges_are_handed_out_once_each_smaller_towards_the_end():
         list(pool.map(take, range(3)))
     spans = sorted(handed_out)
     assert [place for first, last in spans for place in range(first, last + 1)] == [*range(100), *range(150, 1150)]
-    assert max(last - first + 1 for first, last in spans) <= 1100 // (part_processes.SHARE * 3)
+    assert max(last - first + 1 for first, last in spans) <= 1100 // (part_processes.PARTS_PER_PROCESS * 3)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from explorer.studies import study
 from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.ontology.declared import SPEARMAN_ITEMS
 from explorer.studies.replication import board as replication_board
-from explorer.studies.replication.board import Answer, BoardFigure
+from explorer.studies.replication.board import BoardFigure, ComparableFinding
 
 FIGURES = replication_board.figures()
 
@@ -27,7 +27,7 @@ def row(**changes):
     return {**shared, **changes}
 
 
-def printed(value: float, *answers: Answer, **changes) -> BoardFigure:
+def printed(value: float, *answers: ComparableFinding, **changes) -> BoardFigure:
     shared = {
         "source": "pythia", "table": "t", "model": "Pythia", "model_id": "EleutherAI/pythia-6.9b", "what": "piqa",
         "condition": "", "metric": "accuracy, %", "digits": 2, "command": "",
@@ -35,7 +35,7 @@ def printed(value: float, *answers: Answer, **changes) -> BoardFigure:
     return BoardFigure(value=value, answers=answers, **{**shared, **changes})
 
 
-PIQA = Answer("accuracy", "piqa", ACCURACY, scale=100, presets=("lm-eval",))
+PIQA = ComparableFinding("accuracy", "piqa", ACCURACY, scale=100, presets=("lm-eval",))
 
 
 def test_every_source_has_its_figures():
@@ -74,7 +74,7 @@ def test_ours_is_taken_in_the_unit_of_the_printed_figure():
 
 
 def test_a_share_that_is_counted_from_the_other_side_is_turned_round():
-    turned = Answer("accuracy", "crows_pairs", ACCURACY, scale=-100, offset=100)
+    turned = ComparableFinding("accuracy", "crows_pairs", ACCURACY, scale=-100, offset=100)
     rows = [row(benchmark="crows_pairs", value=0.4, low=0.38, high=0.43)]
     found = replication_board.matching_run(printed(60, turned), replication_board.index(rows))
     assert (found.value, found.low, found.high) == pytest.approx((60, 57, 62))
@@ -107,7 +107,7 @@ def test_only_the_same_model_answers():
 
 
 def test_without_an_interval_ours_is_compared_as_printed():
-    answer = Answer("ontology", "go", SPEARMAN_ITEMS)
+    answer = ComparableFinding("ontology", "go", SPEARMAN_ITEMS)
     rows = replication_board.index(
         [row(study="ontology", benchmark="go", finding="spearman_items", value=0.1372, low=math.nan, high=math.nan)]
     )

@@ -309,7 +309,7 @@ def test_a_changed_text_is_scored_beside_the_original(open_page, cache, run_id, 
     margin = next(metric for metric in app.metric if metric.label == "Margin (nats)")
     assert margin.delta and margin.value != before.metric[0].value
     assert "before the change" in html_of(app)
-    assert strip_of(app)["history"] == {"labels": ["As it stands", "As opened"], "at": 1}
+    assert strip_of(app)["history"] == {"labels": ["Original text", "As opened"], "at": 1}
 
 
 def test_a_link_brings_edits_context_layer_pins_and_the_open_word_back(open_page, tmp_path, here):
@@ -419,18 +419,24 @@ def test_a_verdict_that_stays_tells_how_its_margin_moved():
         answers = [SimpleNamespace(judgment=SimpleNamespace(value=lambda _, m=margin: m)) for margin in (before, after)]
         return SimpleNamespace(before=answers[0], after=answers[1])
 
-    assert gauges._moved(scores(-5.0, -7.5)) == ", with a larger margin: it was 5.00 nats"
-    assert gauges._moved(scores(-5.0, -2.5)) == ", with a smaller margin: it was 5.00 nats"
-    assert gauges._moved(scores(5.0, 5.001)) == ""
+    assert gauges._margin_before(scores(-5.0, -7.5)) == ", by 5.00 nats"
+    assert gauges._margin_before(scores(-5.0, -2.5)) == ", by 5.00 nats"
+    assert gauges._margin_before(scores(5.0, 5.001)) == ""
 
 
 def test_a_token_that_goes_on_with_a_word_is_marked():
     from explorer.ui.cockpit import panel
 
-    assert panel._as_token(" taught", begins=True) == "taught"
-    assert panel._as_token("ing", begins=True) == "…ing"
-    assert panel._as_token("ing", begins=False) == "ing"
-    assert panel._as_token(",", begins=True) == ","
+    assert [panel._goes_on(token, at_start=False) for token in (" taught", "ing", ",")] == [False, True, False]
+    assert not panel._goes_on("Old", at_start=True)
+
+
+def test_a_token_makes_a_word_with_what_stands_before_it():
+    def word(token, before="", at_start=False):
+        return panel._word_of(token, before, at_start=at_start)
+
+    assert [word("ld", "O"), word(" the", "O"), word("ld", "7"), word(",", "O")] == ["Old", "", "", ""]
+    assert [word(" taught"), word("ing"), word("Old", at_start=True), word(" 7")] == ["taught", "", "Old", ""]
 
 
 def test_until_a_strip_is_there_its_texts_stand_in_its_place(open_page, cache, run_id, here, monkeypatch):

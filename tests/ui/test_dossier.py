@@ -51,7 +51,7 @@ def test_a_dossier_is_a_picture_with_a_row_a_study(open_page, everything, first)
     assert not app.exception and not app.error
     assert "What the stored runs say about this instance" in {header.value for header in app.header}
     shown = html_of(app)
-    rows = ("As it stands", "Swapped words", "Priming", "Memorization", "Popularity")
+    rows = ("Unchanged", "Swapped words", "Priming", "Memorization", "Popularity")
     places = [shown.index(f'lx-section">{row}<') for row in rows]
     assert places == sorted(places)
     ids = " ".join(str(chart.proto.id) for chart in app.get("plotly_chart"))

@@ -197,7 +197,7 @@ def synonyms(app: AppTest) -> set[str]:
 
 def alike(app: AppTest) -> set[str]:
     """The measures that compare the changed text with the original."""
-    lines = [line for line in quiet(app) if line.startswith("Against the text as it stands")]
+    lines = [line for line in quiet(app) if line.startswith("Against the original text")]
     return {name for name in ("BERTScore", "ROUGE-L") if lines and name in lines[0]}
 
 

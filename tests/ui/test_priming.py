@@ -150,7 +150,7 @@ def test_the_lab_judges_a_pair_after_every_sentence_of_the_context(open_page, tm
     app.text_input(key="context:typed").set_value("<b>Nobody</b> sings").run(timeout=120)
     assert not app.exception
     margin = next(metric for metric in app.metric if metric.label == "Margin (nats)")
-    assert margin.delta and "As it stands" in margin.proto.help
+    assert margin.delta and "In the original text" in margin.proto.help
     kept = json.loads(app.query_params["context"])
     assert len(kept) == 4 and kept[-1] == "<b>Nobody</b> sings"
     assert all(one.startswith("#starter_pairs/islands/") for one in kept[:3])

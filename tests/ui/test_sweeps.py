@@ -97,7 +97,7 @@ def test_the_command_line_names_every_model():
     assert run_several.command(one, ["a"], [0]) == one
     told = run_several.command(one, ["a@step1", "a"], [0, 1, 2])
     assert told == "python -m explorer run accuracy --model a@step1 a --benchmark b --limit 4 --seeds 3"
-    assert run_several.in_words(["a"], [0]) == ""
+    assert run_several.sweep_opening(["a"], [0]) == ""
 
 
 @pytest.mark.parametrize("model", ["glassbox-s", "EleutherAI/pythia-160m@step1", "gpt2"])

@@ -35,7 +35,7 @@ def perturbed(kit: Any) -> list[tuple[dict[str, Any], Any]]:
 
 
 def swaps(sentences: list[tuple[dict[str, Any], Any]]) -> list[dict[str, Any]]:
-    """A row a swap, in the order of the perturbed sentences."""
+    """A row per swap, in the order of the perturbed sentences."""
     return [
         {
             "id": row["id"],

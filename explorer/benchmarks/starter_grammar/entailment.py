@@ -12,7 +12,7 @@ PER_FRAME = 4
 
 
 def make_entailments() -> list[dict[str, str]]:
-    """A row a pair, the frames and the labels taking turns; every premise is used once."""
+    """A row per pair, the frames and the labels taking turns; every premise is used once."""
     frames = read_frames(FRAMES)
     fillings = [fill_varied(frame, PER_FRAME, SEED) for frame in frames]
     return [

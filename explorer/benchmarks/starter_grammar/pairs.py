@@ -12,7 +12,7 @@ PER_PHENOMENON = 200
 
 
 def make_pairs() -> list[dict[str, str]]:
-    """A row a pair, the phenomena taking turns, so that the first rows show all of them."""
+    """A row per pair, the phenomena taking turns, so that the first rows show all of them."""
     phenomena = [_make_phenomenon(path) for path in sorted(FRAMES.glob("*.txt"))]
     return [row for rows in zip(*phenomena, strict=True) for row in rows]
 

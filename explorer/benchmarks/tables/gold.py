@@ -73,7 +73,7 @@ def guess_notation(
     if not labeled:
         raise Question(
             "labels", f"No row says which option is right: {column} is empty, ? or -1 throughout. Where the right "
-            "options are in a file of their own, a line a row, name it", ()
+            "options are in a file of their own, a line per row, name it", ()
         )  # fmt: skip
     if any(row.names for row in labeled) and _share_named(labeled, "names") == 1:
         # Names of their own settle it, unless they are only the numbers that another way reads differently.

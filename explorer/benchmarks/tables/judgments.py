@@ -154,8 +154,8 @@ def find_rating(table: Table, file: str, given_columns: Mapping[str, str]) -> Gu
         if len(texts) == 2 and "sentence" not in given_columns:
             raise UsageError(
                 f"{file} rates two texts together ({', '.join(texts)}; {rating}), which is no rating of a sentence. "
-                "Ratings are read of one sentence a row: name it with --kind rating --column sentence=COLUMN, or name "
-                "a class with --kind labelled --column label=COLUMN."
+                "Ratings are read of one sentence per row: name it with --kind rating --column sentence=COLUMN, or "
+                "name a class with --kind labelled --column label=COLUMN."
             )
         return None
     return Guess("rating", {"sentence": texts[0], "rating": rating}, f"the numbers in {rating}")

@@ -25,15 +25,15 @@ ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "suite": (("item", "condition", "region", "content"), ("group", "language")),
 }
 KIND_WORDS = {
-    "pair": "minimal pairs, a row a pair",
-    "judged": "sentences judged acceptable or not, a row a sentence of an item",
+    "pair": "minimal pairs, a row per pair",
+    "judged": "sentences judged acceptable or not, a row per sentence of an item",
     "turns": "sentences by turns, acceptable and unacceptable",
     "choice": "choices between continuations of one context",
     "contexts": "choices between contexts of one continuation",
     "cloze": "texts whose last word is asked",
     "labelled": "texts with a class each",
     "rating": "sentences with a rating each",
-    "suite": "a SyntaxGym suite, a row a region",
+    "suite": "a SyntaxGym suite, a row per region",
 }
 RECOGNIZED_BY_VALUES = ("relation", "pronoun", "place", "passage", "language", "good_words", "bad_words", "words")
 NUMBERED = {"choice": "option", "contexts": "context"}

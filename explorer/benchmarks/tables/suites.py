@@ -1,4 +1,4 @@
-"""One's own SyntaxGym suites: as JSON in the published form, or as a table with a row a region."""
+"""One's own SyntaxGym suites: as JSON in the published form, or as a table with a row per region."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def from_json(suites: Sequence[Mapping[str, Any]], reading: Reading) -> tuple[li
 
 
 def from_table(table: Table, reading: Reading) -> tuple[list[KeyedInstance], list[LeftOut]]:
-    """The items of a table with a row a region; formulas have to be given, since no row has them."""
+    """The items of a table with a row per region; formulas have to be given, since no row has them."""
     left_out: list[LeftOut] = []
     items: dict[tuple[str, str], dict[str, dict[float, str]]] = {}
     first_rows: dict[tuple[str, str], str] = {}

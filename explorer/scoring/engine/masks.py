@@ -1,6 +1,6 @@
 """Attention masks of packed rows: a token sees itself and its ancestors, and in sliding layers only those near it.
 
-A row in depth-first order needs one number a token to say who sees whom: `end`, the index after its last descendant.
+A row in depth-first order needs one number per token to say who sees whom: `end`, the index after its last descendant.
 
     the tree                    a row in depth-first order
     0 The ─ 1 cat ─ 2 sleeps    token   The cat sleeps sleep dog

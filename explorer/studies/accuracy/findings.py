@@ -128,7 +128,7 @@ class _Plain:
 
     places: np.ndarray
     gold: np.ndarray
-    numbers: np.ndarray  # a line an instance, a column an option: logprob, scored, chars, bytes
+    numbers: np.ndarray  # a line per instance, a column per option: logprob, scored, chars, bytes
     texts: np.ndarray  # likewise: two options have one number if their texts are equal
 
 

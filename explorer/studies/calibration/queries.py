@@ -25,7 +25,7 @@ def _largest(condition: str, *, per: str = "runs.model") -> str:
 
 
 def verdicts(store: Store, benchmark: str) -> pd.DataFrame:
-    """A row a model and instance of its largest accuracy or popularity run: verdict, margin, group and dose."""
+    """A row per model and instance of its largest accuracy or popularity run: verdict, margin, group and dose."""
     return store.frame(
         f"""
         WITH chosen AS ({_largest("runs.benchmark = ? AND runs.study IN ('accuracy', 'popularity')")})
@@ -47,7 +47,7 @@ def verdicts(store: Store, benchmark: str) -> pd.DataFrame:
 
 
 def attacks(store: Store) -> pd.DataFrame:
-    """A row a model, text of a starter set and attack: the score of the text that the corpus has or lacks."""
+    """A row per model, text of a starter set and attack: the score of the text that the corpus has or lacks."""
     return store.frame(
         f"""
         WITH chosen AS ({_largest(f"runs.study = 'memorization' AND {_STARTER}", per=_EACH_SET)})
@@ -65,7 +65,7 @@ def attacks(store: Store) -> pd.DataFrame:
 
 
 def popularity(store: Store, benchmark: str) -> pd.DataFrame:
-    """A row a model, n-gram length and pair: the relative difference in IPS of the pair, and its phenomenon."""
+    """A row per model, n-gram length and pair: the relative difference in IPS of the pair, and its phenomenon."""
     return store.frame(
         """
         WITH edges AS (
@@ -94,7 +94,7 @@ def popularity(store: Store, benchmark: str) -> pd.DataFrame:
 
 
 def concepts(store: Store) -> pd.DataFrame:
-    """A row a model, concept of the made-up ontology and measure (correct, gold_logprob): its value."""
+    """A row per model, concept of the made-up ontology and measure (correct, gold_logprob): its value."""
     return store.frame(
         f"""
         WITH chosen AS ({_largest("runs.study = 'ontology' AND runs.benchmark = 'glassbox-ontology'")})
@@ -111,7 +111,7 @@ def concepts(store: Store) -> pd.DataFrame:
 
 
 def completions(store: Store) -> pd.DataFrame:
-    """A row a model, labeled item, prompt and k: the rule's verdict on the completion."""
+    """A row per model, labeled item, prompt and k: the rule's verdict on the completion."""
     return store.frame(
         f"""
         WITH chosen AS ({_largest(f"runs.study = 'icl' AND {_STARTER}", per=_EACH_SET)})
@@ -127,7 +127,7 @@ def completions(store: Store) -> pd.DataFrame:
 
 
 def primed(store: Store, benchmark: str) -> pd.DataFrame:
-    """A row a model, pair, condition and length of context: whether the verdict was right, and its phenomenon."""
+    """A row per model, pair, condition and length of context: whether the verdict was right, and its phenomenon."""
     return store.frame(
         f"""
         WITH chosen AS ({_largest("runs.study = 'priming' AND runs.benchmark = ?")})

@@ -178,7 +178,7 @@ def replication_in_words(title: str, k: int, responses: Sequence[Response]) -> s
 
 
 def priming_in_words(deltas: pd.DataFrame) -> str:
-    """Whether the change after a context follows the dose (it should not); `deltas` has a row an item: dose, delta."""
+    """Whether the change after a context follows the dose (it should not); `deltas` has a row per item: dose, delta."""
     by_dose = deltas.groupby("dose")["delta"].mean()
     rank_correlation = spearman(deltas["dose"].to_numpy(dtype=float), deltas["delta"].to_numpy(dtype=float))
     span = f"{display.points(float(by_dose.min()))} to {display.points(float(by_dose.max()))}"

@@ -1,4 +1,4 @@
-"""The verdicts of a model on a benchmark and every measure that may explain them, a row an item, from stored runs."""
+"""The verdicts of a model on a benchmark and every measure that may explain them, a row per item, from stored runs."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def gather(store: Store, model: str, benchmark: str) -> Gathered:
 def _first_value_per_item(
     store: Store, runs: pd.DataFrame, query: str, studies: Sequence[str], wanted: Set[str] = frozenset()
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """A row an item with its value, from the first of these runs that has one, and which runs that were.
+    """A row per item with its value, from the first of these runs that has one, and which runs that were.
 
     Once all `wanted` items have one no further run is asked.
     """

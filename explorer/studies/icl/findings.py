@@ -76,7 +76,7 @@ def replication(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
 
 
 def label_table(measures: pd.DataFrame) -> pd.DataFrame:
-    """A row an item, k and part: `correct` of scored and `correct_written` of written labels, nan where not asked."""
+    """A row per item, k and part: `correct` of scored and `correct_written` of written labels, nan where not asked."""
     of_labels = measures[measures["setting"].isna() & measures["measure"].isin(["correct", "correct_written"])]
     if of_labels.empty:
         return pd.DataFrame(columns=["instance_id", "k", "part", "correct", "correct_written"])

@@ -37,7 +37,7 @@ def before(shots: Sequence[Pieces], example: Instance, role: str, setting: str =
 
 
 def full_prompts(read: Read) -> pd.DataFrame:
-    """A row an answer: what was asked, the whole prompt, the raw answer, what it gives (`completion`), the verdict."""
+    """A row per answer: what was asked, the whole prompt, the raw answer, what it gives (`completion`), the verdict."""
     rows = read("generations", COLUMNS)
     shots = demonstrations(read)
     example = instance_of(read("instances", ["payload"])["payload"].iloc[0])

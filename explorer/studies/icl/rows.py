@@ -105,7 +105,7 @@ def review(instance_id: str, setting: str, k: int, verdict: str, by: str = "") -
 
 
 def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.DataFrame:
-    """A row a completion with all verdicts side by side, in run order, for tables, review and findings.
+    """A row per completion with all verdicts side by side, in run order, for tables, review and findings.
 
     `read` gives columns of a run's table: `RunFolder.read`, or `queries.rows` for a stored run. Columns:
     instance_id, setting, k, grp, label, position, first, reference, raw, completion, rule, judge, people, final (None

@@ -105,7 +105,7 @@ def labels_of_index(counter: Counter, texts: Sequence[str], *, longest: int = 50
 
 
 def texts(store: Store, run_id: str, reference: str = "") -> pd.DataFrame:
-    """A row a text of a run: instance_id, option, and a column for each attack that it has a score of.
+    """A row per text of a run: instance_id, option, and a column for each attack that it has a score of.
 
     `reference` is another model's memorization run on the same texts, which gives the calibrated loss.
     """

@@ -78,7 +78,7 @@ def _labeled(
 
 
 def _right_texts(folder: RunFolder) -> pd.DataFrame:
-    """A row an instance: each attack's score of its right text, and `member` where the run asked an index.
+    """A row per instance: each attack's score of its right text, and `member` where the run asked an index.
 
     A wrong text is left out: it is a text of another sort, whoever saw what.
     """

@@ -49,8 +49,8 @@ def findings_of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
 def by_task(store: Store, model: str) -> pd.DataFrame:
     """How well a model's scores of memorization tell right from wrong, task by task, each from the run with most items.
 
-    A row a task (`grp`) and attack (`setting`): macro-F1 of logistic regression (value, low, high, n), of the majority
-    dummy (dummy), and the run.
+    A row per task (`grp`) and attack (`setting`): macro-F1 of logistic regression (value, low, high, n), of the
+    majority dummy (dummy), and the run.
     """
     return store.frame(
         f"""
@@ -90,7 +90,7 @@ def neighbors_by(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def labels(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a text of a run that was made with labels: instance_id, option, member (1, 0, nan where unknown)."""
+    """A row per text of a run that was made with labels: instance_id, option, member (1, 0, nan where unknown)."""
     return store.frame(
         """
         SELECT instance_id, option, value AS member
@@ -105,7 +105,7 @@ def labels(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def items(store: Store, run_id: str, attack: str) -> pd.DataFrame:
-    """A row an instance: the attack's score of the right text and the mean of the others', and whether it was right."""
+    """A row per instance: the attack's score of the right text, the mean of the others', and whether it was right."""
     return store.frame(
         f"""
         SELECT instances.instance_id, instances.benchmark, instances.grp, instances.phenomenon, instances.field,

@@ -11,7 +11,7 @@ scores      role as in an accuracy run (option, target, region, label): the requ
 variants    condition "neighbour", setting = who proposed ("masked LM roberta-base", "causal-LM infilling by NAME"),
             part as in scores; edit = JSON {option, start, original, substitute, logprob, weights (the proposer's)};
             payload = null: the neighbor's text is in scores.continuation
-measures    option >= 0, one row an option and measure; nan has its reason:
+measures    option >= 0, one row per option and measure; nan has its reason:
               tde_accuracy      1 where the greedy completion of the first floor(L/2) tokens is the rest, else 0
               tde_likelihood    nats, log P of the rest after the first half
               tde_tokens        tokens of the rest
@@ -142,7 +142,7 @@ def text_measures(
 
 
 def scored_instances(folder: RunFolder) -> pd.DataFrame:
-    """A row an instance: group, kind, text_hash, correct, and for each attack a column "attack/side" of its scores."""
+    """A row per instance: group, kind, text_hash, correct, and for each attack a column "attack/side" of its scores."""
     frame = folder.read(
         "instances", ["instance_id", "benchmark", "grp", "phenomenon", "field", "kind", "gold", "text_hash"]
     )

@@ -307,7 +307,7 @@ def _numbered(case: TextsToScore) -> Iterator[tuple[int, Score]]:
 
 
 def variant_rows(case: TextsToScore, proposer: Proposer) -> list[Row]:
-    """Rows of `variants`: a row a neighbor, or one that says why a text has none."""
+    """Rows of `variants`: a row per neighbor, or one that says why a text has none."""
     rows: list[Row] = []
     if isinstance(case.neighbors, str):
         return rows

@@ -105,7 +105,7 @@ def _note_unanswered(rows: list[Row], unanswered: int) -> None:
 
 
 def answered(folder: RunFolder) -> pd.DataFrame:
-    """A row a concept: the concept with its count, the raw main answer or why there is none, and its measures."""
+    """A row per concept: the concept with its count, the raw main answer or why there is none, and its measures."""
     frame = folder.read("instances", ["instance_id", "payload"])
     if frame.empty:
         return frame

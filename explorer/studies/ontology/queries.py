@@ -32,8 +32,8 @@ def rising(store: Store) -> pd.DataFrame:
 
 
 def buckets(store: Store, run_id: str, setting: str) -> pd.DataFrame:
-    """A row a popularity bucket: concepts, mean count, accuracy with its 95% interval, nearness of wrong ids, share of
-    repeated ids."""
+    """A row per popularity bucket: concepts, mean count, accuracy with its 95% interval, nearness of wrong ids, share
+    of repeated ids."""
     rows = store.frame(
         f"""
         SELECT CAST(grp AS INTEGER) AS bucket,
@@ -74,7 +74,7 @@ def overall(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def invariance(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a way to repeat the question and bucket: average invariance of parsed ids, and accuracy."""
+    """A row per way to repeat the question and bucket: average invariance of parsed ids, and accuracy."""
     return store.frame(
         f"""
         SELECT setting AS way, CAST(grp AS INTEGER) AS bucket, max(n) AS n,
@@ -91,7 +91,7 @@ def invariance(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def knowledge(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a popularity bucket: how likely the right ids are there, each measure with its interval."""
+    """A row per popularity bucket: how likely the right ids are there, each measure with its interval."""
     logprob, rank, preferred, gain = (
         declared.IN_BUCKET[finding]
         for finding in (
@@ -124,7 +124,7 @@ def knowledge(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def concepts(store: Store, run_id: str, bucket: int) -> pd.DataFrame:
-    """A row a concept of a popularity bucket: its web count, whether its ID was given, and how likely the ID is."""
+    """A row per concept of a popularity bucket: its web count, whether its ID was given, and how likely the ID is."""
     return store.frame(
         """
         SELECT instances.instance_id, instances.grp, max(value) FILTER (measure = 'web_count') AS web_count,
@@ -144,7 +144,7 @@ def concepts(store: Store, run_id: str, bucket: int) -> pd.DataFrame:
 
 
 def preferred(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a concept: its popularity bucket, and the share of other IDs that are less likely than the right one."""
+    """A row per concept: its popularity bucket, and the share of other IDs that are less likely than the right one."""
     return store.frame(
         """
         SELECT instance_id, CAST(max(value) FILTER (measure = 'bucket') AS INTEGER) AS bucket,

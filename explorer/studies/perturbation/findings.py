@@ -108,7 +108,7 @@ def _over_draws(
 
 
 def paired(instances: pd.DataFrame, measures: pd.DataFrame, variants: pd.DataFrame, pos: str) -> pd.DataFrame:
-    """A row an instance: correct, log-probability and the right option's IPS before and after, and what was swapped."""
+    """A row per instance: correct, log-probability and the right option's IPS before and after, what was swapped."""
     frame = instances.copy()
     sides = {
         "before": measures[measures["condition"] == "original"],

@@ -37,7 +37,7 @@ def runs(store: Store) -> pd.DataFrame:
 
 
 def changes(store: Store) -> pd.DataFrame:
-    """A row a run, group and setting: accuracies and perplexities before and after, McNemar's p, the popularity of
+    """A row per run, group and setting: accuracies and perplexities before and after, McNemar's p, the popularity of
     flips, the shares accepted and judged the same."""
     finding_of_column = {
         "all_value": (declared.ACCURACY_ORIGINAL_ALL, "value"),
@@ -161,7 +161,7 @@ def similarities(store: Store, run_id: str, setting: str, width: float = 0.025) 
 def likeness(store: Store, model: str, setting: str) -> pd.DataFrame:
     """How alike a model's texts are before and after swaps, group by group, each from the run with most changed texts.
 
-    A row a group (`grp`) and measure (`finding`): mean (value), n, quantiles and encoder in `detail` (JSON).
+    A row per group (`grp`) and measure (`finding`): mean (value), n, quantiles and encoder in `detail` (JSON).
     """
     return store.frame(
         f"""
@@ -202,7 +202,7 @@ def pairs(store: Store, run_id: str, setting: str, fate: str, limit: int = 200) 
 
 
 def outcomes(store: Store, run_id: str, setting: str) -> pd.DataFrame:
-    """A row an instance: whether its swaps were accepted and why not, verdict, margin and IPS before and after."""
+    """A row per instance: whether its swaps were accepted and why not, verdict, margin and IPS before and after."""
     return store.frame(
         f"""
         WITH {_OUTCOMES}

@@ -42,7 +42,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
 
 
 def scored_instances(folder: RunFolder) -> pd.DataFrame:
-    """A row an instance: group, phenomenon, field, correct, and the popularity score that splits low from high."""
+    """A row per instance: group, phenomenon, field, correct, and the popularity score that splits low from high."""
     frame = folder.read("instances", ["instance_id", "benchmark", "grp", "phenomenon", "field", "kind"])
     measures = folder.read("measures", ["instance_id", "option", "measure", "value", "reason"])
     frame["correct"] = _column(frame, measures, "correct")

@@ -27,7 +27,7 @@ def runs(store: Store) -> pd.DataFrame:
 
 
 def halves(store: Store) -> pd.DataFrame:
-    """A row a group of every popularity run: accuracy of its low and high half, their difference and its p."""
+    """A row per group of every popularity run: accuracy of its low and high half, their difference and its p."""
     return store.frame(
         f"""
         WITH half AS (
@@ -97,7 +97,7 @@ def groups(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def items(store: Store, run_id: str) -> pd.DataFrame:
-    """A row an instance: IPS of its right option and mean IPS of the others, relative difference, outcome; the most
+    """A row per instance: IPS of its right option and mean IPS of the others, relative difference, outcome; the most
     popular first."""
     others = "measures.measure = 'ips' AND measures.option <> coalesce(instances.gold, 0)"
     return store.frame(

@@ -61,7 +61,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
 
 
 def read_table(folder: RunFolder) -> pd.DataFrame:
-    """A row an item and context: grp, phenomenon, condition, setting (the edit or ""), length, and its measures.
+    """A row per item and context: grp, phenomenon, condition, setting (the edit or ""), length, and its measures.
 
     `delta` is correctness less that without a context.
     """
@@ -209,7 +209,7 @@ def _collapsed(name: str, cell: pd.DataFrame, members: int) -> list[Row]:
 
 
 def suite_curves(plain: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """Mean change of accuracy, a row a suite and a column a length above 0."""
+    """Mean change of accuracy, a row per suite and a column per length above 0."""
     of_condition = plain[(plain["condition"] == condition) & (plain["length"] > 0)]
     return of_condition.pivot_table(index="grp", columns="length", values="delta", aggfunc="mean", sort=False)
 

@@ -18,7 +18,7 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
 
 
 def curves(store: Store, run_ids: Sequence[str], finding: str, group: str) -> pd.DataFrame:
-    """A row a run, condition and length: a finding of the curves (for example priming_delta) for one group."""
+    """A row per run, condition and length: a finding of the curves (for example priming_delta) for one group."""
     return store.frame(
         """
         SELECT findings.run_id, runs.model, condition, length, value, low, high, n, left_out, reason,
@@ -50,7 +50,7 @@ def groups(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def suites(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a suite and condition: mean change of accuracy over lengths, its sd, and accuracy at both ends."""
+    """A row per suite and condition: mean change of accuracy over lengths, its sd, and accuracy at both ends."""
     return store.frame(
         f"""
         WITH accuracy AS (
@@ -75,7 +75,7 @@ def suites(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def items(store: Store, run_id: str, condition: str, length: int = -1) -> pd.DataFrame:
-    """A row a pair: verdict and margin (nats) without a context and after one of this condition and length.
+    """A row per pair: verdict and margin (nats) without a context and after one of this condition and length.
 
     The longest length where it is below 0; several contexts of a pair are averaged.
     """
@@ -115,7 +115,7 @@ def items(store: Store, run_id: str, condition: str, length: int = -1) -> pd.Dat
 
 
 def reach(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a suite and condition whose contexts end before the longest length, with the reason."""
+    """A row per suite and condition whose contexts end before the longest length, with the reason."""
     return store.frame(
         f"""
         SELECT grp, condition, CAST(value AS INTEGER) AS length, n, left_out AS cut, reason
@@ -130,7 +130,7 @@ def reach(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def regression(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a term of each fitted regression (`setting`), in the order of the formula."""
+    """A row per term of each fitted regression (`setting`), in the order of the formula."""
     return store.frame(
         f"""
         SELECT setting, grp AS term, value AS estimate, CAST(detail->>'se' AS DOUBLE) AS se,
@@ -145,7 +145,7 @@ def regression(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def fits(store: Store, run_id: str) -> pd.DataFrame:
-    """A row a regression (`setting`): its log-likelihood, AIC, formula and remarks (JSON)."""
+    """A row per regression (`setting`): its log-likelihood, AIC, formula and remarks (JSON)."""
     return store.frame(
         f"""
         SELECT setting, value AS loglik, n, left_out, reason, detail
@@ -173,7 +173,7 @@ def edits(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def matrix(store: Store, run_id: str, finding: str) -> pd.DataFrame:
-    """A row a cell of a suite-by-suite matrix: target suite `grp`, context suite `other`."""
+    """A row per cell of a suite-by-suite matrix: target suite `grp`, context suite `other`."""
     return store.frame(
         """
         SELECT grp, setting AS other, value, n
@@ -214,7 +214,7 @@ def remarks(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def curves_by_group(store: Store, run_id: str, finding: str) -> pd.DataFrame:
-    """A row a group, condition and length of one finding of the curves."""
+    """A row per group, condition and length of one finding of the curves."""
     return store.frame(
         """
         SELECT grp, condition, length, value, low, high, n, left_out, reason

@@ -78,7 +78,7 @@ def _by_suite(name: str, table: pd.DataFrame, formula: str, terms: tuple[str, ..
 # context of one token), averaged over both kinds of acceptability; `log_length:match` says how that half grows as a
 # context gets e times as long.
 def design(plain: pd.DataFrame) -> pd.DataFrame:
-    """A row a judgment after a context: correct, log_length (of its tokens), match and acceptable (+1 or -1)."""
+    """A row per judgment after a context: correct, log_length (of its tokens), match and acceptable (+1 or -1)."""
     table = plain[(plain["length"] > 0) & (plain["context_tokens"] > 0)]
     return pd.DataFrame(
         {

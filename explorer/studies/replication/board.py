@@ -16,13 +16,13 @@ from typing import Any, Self
 from explorer.popularity import indexes
 from explorer.scoring import catalog
 from explorer.studies.accuracy.declared import ACCURACY
-from explorer.studies.replication.figures import SOURCES, Answer, BoardFigure, figures, figures_of_source
+from explorer.studies.replication.figures import SOURCES, BoardFigure, ComparableFinding, figures, figures_of_source
 from explorer.studies.replication.method import RunMethod, differences
 
 __all__ = [
     "SOURCES",
-    "Answer",
     "BoardFigure",
+    "ComparableFinding",
     "figures",
     "figures_of_source",
     "index",
@@ -184,13 +184,13 @@ def verdict(printed: BoardFigure, ours: Ours | None) -> str:
     return "equal" if round(ours.value, printed.digits) == round(printed.target, printed.digits) else "differs"
 
 
-def _key(answer: Answer) -> Key:
+def _key(answer: ComparableFinding) -> Key:
     return (
         answer.study, answer.benchmark, answer.finding.name, answer.group, answer.setting, answer.condition, answer.k
     )  # fmt: skip
 
 
-def _ours(printed: BoardFigure, answer: Answer, stored: Stored) -> Ours | None:
+def _ours(printed: BoardFigure, answer: ComparableFinding, stored: Stored) -> Ours | None:
     value, low, high = stored.value, stored.low, stored.high
     if answer.detail:
         detail = json.loads(stored.detail) if stored.detail else {}

@@ -46,7 +46,7 @@ MINICONS = ("minicons",)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ComparableFinding:
     """A finding of ours that means the same as a printed figure, once it is taken times `scale` plus `offset`.
 
     presets   scoring presets under which the setting is the printed one's; () = it does not matter
@@ -88,7 +88,7 @@ class BoardFigure:
     metric: str
     value: float
     digits: int
-    answers: tuple[Answer, ...]
+    answers: tuple[ComparableFinding, ...]
     command: str
     shown: float = math.nan
     sd: float = math.nan
@@ -103,8 +103,16 @@ class BoardFigure:
         return self.value if math.isnan(self.shown) else self.shown
 
 
-def _figure(printed: Printed, *, what: str, condition: str, metric: str, answers: tuple[Answer, ...], command: str,
-            **more: Any) -> BoardFigure:  # fmt: skip
+def _figure(
+    printed: Printed,
+    *,
+    what: str,
+    condition: str,
+    metric: str,
+    answers: tuple[ComparableFinding, ...],
+    command: str,
+    **more: Any,
+) -> BoardFigure:
     """A printed number as a figure of the board; `more` where the board shows it another way than it is printed."""
     shared: dict[str, Any] = {
         "source": printed.paper, "table": printed.table, "model": printed.model, "model_id": printed.model_id,
@@ -187,15 +195,15 @@ def _attack(condition: str) -> str:
     return f"{title}, {half} half" if half else title
 
 
-def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
+def _popularity_answers(row: Printed) -> tuple[tuple[ComparableFinding, ...], str]:
     benchmark = BENCHMARK_OF_TASK.get(row.subject, TASKS[row.subject].benchmark)
     index = INDEX_OF.get(row.model.partition(" ")[0], indexes.GLASSBOX)
     run = f"--model {row.model_id} --benchmark {benchmark} --set preset=lm-eval"
     perturb = f"python -m explorer run perturbation {run} --set index={index} --set method=published"
 
-    def swapped(finding: Finding, **more: Any) -> Answer:
+    def swapped(finding: Finding, **more: Any) -> ComparableFinding:
         setting = "NV" if row.condition == "original" else row.condition
-        return Answer("perturbation", benchmark, finding, row.subject, setting, presets=HARNESS, **more)
+        return ComparableFinding("perturbation", benchmark, finding, row.subject, setting, presets=HARNESS, **more)
 
     if row.metric == "accuracy" and row.condition == "original":
         whole = (
@@ -204,11 +212,12 @@ def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
             else (ACCURACY, "overall")
         )
         scored = tuple(
-            Answer(study, benchmark, *whole, scale=100, presets=HARNESS) for study in ("accuracy", "popularity")
+            ComparableFinding(study, benchmark, *whole, scale=100, presets=HARNESS)
+            for study in ("accuracy", "popularity")
         )
         original = perturbation_declared.ACCURACY_ORIGINAL_ALL
         unchanged = tuple(
-            Answer("perturbation", benchmark, original, row.subject, pos, scale=100, presets=HARNESS)
+            ComparableFinding("perturbation", benchmark, original, row.subject, pos, scale=100, presets=HARNESS)
             for pos in ("NV", "N", "V")
         )
         answers = (*scored, *unchanged)
@@ -220,14 +229,14 @@ def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
     if row.metric == "perplexity":
         if row.condition != "original":
             return (swapped(perturbation_declared.PERPLEXITY_PERTURBED),), perturb
-        alone = Answer("accuracy", benchmark, PERPLEXITY, presets=HARNESS)
+        alone = ComparableFinding("accuracy", benchmark, PERPLEXITY, presets=HARNESS)
         return (alone, swapped(perturbation_declared.PERPLEXITY_ORIGINAL)), perturb
     if row.metric == perturbation_declared.PERPLEXITY_CHANGE.name:
         return (swapped(perturbation_declared.PERPLEXITY_CHANGE),), perturb
     if row.metric == "ips":
         detail = "before" if row.condition == "original" else "after"
         return (
-            Answer(
+            ComparableFinding(
                 "perturbation", benchmark, perturbation_declared.IPS_OF_LOST, row.subject, "NV", detail=detail,
                 presets=HARNESS,
             ),
@@ -238,20 +247,20 @@ def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
     return _memorization_answers(row, benchmark), f"python -m explorer run memorization {run}{neighbors}"
 
 
-def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
-    """Halves split as the paper did, passages by the score itself; classifiers of each attack."""
+def _memorization_answers(row: Printed, benchmark: str) -> tuple[ComparableFinding, ...]:
+    """Our findings that can stand beside a printed figure of memorization: halves of a score, or a classifier."""
     shared: dict[str, Any] = {"scale": 100.0, "presets": HARNESS}
     if row.metric == "accuracy":
         attack, _, half = row.condition.rpartition(" ")
         split = memorization_declared.SPLIT if row.subject == "lambada" else memorization_declared.PUBLISHED
-        return (Answer("memorization", benchmark, split.half, row.subject, attack, half, **shared),)
+        return (ComparableFinding("memorization", benchmark, split.half, row.subject, attack, half, **shared),)
     kind = "svm" if row.number in memorization_published.SVM else "logistic"
     if row.condition == "baseline":
         if row.metric == "auc":
             return ()  # a constant guess: 50 by definition
         # The majority dummy does not look at the attack.
         return (
-            Answer(
+            ComparableFinding(
                 "memorization",
                 benchmark,
                 memorization_declared.CLASSIFIER_F1,
@@ -262,7 +271,7 @@ def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
             ),
         )
     finding = memorization_declared.CLASSIFIER_F1 if row.metric == "f1_macro" else memorization_declared.CLASSIFIER_AUC
-    return (Answer("memorization", benchmark, finding, row.subject, row.condition, kind, **shared),)
+    return (ComparableFinding("memorization", benchmark, finding, row.subject, row.condition, kind, **shared),)
 
 
 # Acceptability in context
@@ -271,7 +280,7 @@ def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
 def _priming() -> Iterator[BoardFigure]:
     for suite, models in priming_published.unacceptable_table().items():
         for printed in models.values():
-            answer = Answer(
+            answer = ComparableFinding(
                 "priming", "blimp", priming_declared.SUITE_DELTA, suite, condition=printed.condition, presets=MINICONS,
                 scale=100.0,
             )  # fmt: skip
@@ -294,7 +303,7 @@ def _priming() -> Iterator[BoardFigure]:
         if finding not in _CORRELATIONS:
             continue
         description = _CORRELATIONS[finding] or _SHARED[printed.setting]
-        answer = Answer(
+        answer = ComparableFinding(
             "priming", "blimp", finding, setting=printed.setting, condition=printed.condition, presets=MINICONS
         )
         edits, matrix = finding == priming_declared.EDIT_CORRELATION, finding == priming_declared.MATRIX_CORRELATION
@@ -361,7 +370,8 @@ def _ontologies() -> Iterator[BoardFigure]:
             metric=f"{finding.title}, %" if share else finding.title,
             method=method.how_asked(prompt),
             answers=tuple(
-                Answer("ontology", printed.subject, finding, setting=setting, scale=percent) for setting in settings
+                ComparableFinding("ontology", printed.subject, finding, setting=setting, scale=percent)
+                for setting in settings
             ),
             command=f"python -m explorer run ontology --model {printed.model_id} --benchmark {printed.subject}"
             f" --set prompt={prompt} --set form=released"
@@ -396,7 +406,9 @@ def _icl() -> Iterator[BoardFigure]:
                 method.demonstrated(k), *(("judge",) if finding == icl_declared.PEARSON_EXACT else ())
             ),
             answers=tuple(
-                Answer("icl", printed.subject, finding, setting=printed.setting, condition=who, scale=scale, k=k)
+                ComparableFinding(
+                    "icl", printed.subject, finding, setting=printed.setting, condition=who, scale=scale, k=k
+                )
                 for who in _WHOSE
             ),
             command=f"python -m explorer run icl --model {printed.model_id} --benchmark {printed.subject}"
@@ -416,7 +428,7 @@ def _released() -> Iterator[BoardFigure]:
             condition=f"bucket {printed.condition}, {printed.setting}" if printed.condition else printed.setting,
             metric=_released_metric(printed),
             answers=(
-                Answer(
+                ComparableFinding(
                     "ontology",
                     printed.subject,
                     declared.finding("ontology", printed.metric),
@@ -474,7 +486,7 @@ def _reference_figure(printed: Printed) -> BoardFigure:
         value=printed.printed if perplexity else round(100 * printed.printed, 2),
         digits=2 if perplexity or scored else 1,
         answers=tuple(
-            Answer(study, printed.subject, finding, group, presets=HARNESS if scored else (), **turned)
+            ComparableFinding(study, printed.subject, finding, group, presets=HARNESS if scored else (), **turned)
             for study in ("accuracy", "popularity")
         )
         if usable

@@ -46,7 +46,7 @@ def learned_at(outcomes: Sequence[float]) -> int | None:
 class Learned:
     """When the instances of a line were learned.
 
-    items     a row an instance: instance_id, grp, phenomenon, kind, benchmark, text_hash, and place: of the run at
+    items     a row per instance: instance_id, grp, phenomenon, kind, benchmark, text_hash, and place: of the run at
               which it was learned, nan where it was not learned
     left_out  reason → how many instances have no place
     """
@@ -106,7 +106,7 @@ def earlier(learned_instances: Learned, popularity: Mapping[str, float], *, seed
 
 
 def shares_learned(items: pd.DataFrame, groups: pd.Series, order: Sequence[str], runs: int) -> pd.DataFrame:
-    """A row a group of instances and run: the share that was learned by then, how many, and how many at that very run.
+    """A row per group of instances and run: the share learned by then, how many, and how many at that very run.
 
     `groups` gives each row of `items` its group, `order` the groups.
     """

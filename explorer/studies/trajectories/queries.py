@@ -23,7 +23,7 @@ def runs(store: Store) -> pd.DataFrame:
 
 
 def findings_of_several(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
-    """A row a finding, group and factors that several of these runs have a number of, in the order of their names."""
+    """A row per finding, group and factors that several of these runs have a number of, in the order of their names."""
     names = ", ".join(FACTORS)
     return store.frame(
         f"""
@@ -41,7 +41,7 @@ def findings_of_several(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
 
 
 def learned(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
-    """A row an instance of these runs, which are in the order of training: when its verdict was last not right.
+    """A row per instance of these runs, which are in the order of training: when its verdict was last not right.
 
     last_wrong  place (from 0) of the last run in which it was wrong or a tie; -1 where it was right in all
     runs        in how many of the runs it is; gaps: in how many it has no verdict; texts: how many texts its id had
@@ -81,7 +81,7 @@ def learned(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
 
 
 def instance(store: Store, run_ids: Sequence[str], instance_id: str) -> pd.DataFrame:
-    """A row a run, in the order given: the outcome and the margin (nats) of one instance, and the hash of its text."""
+    """A row per run, in the order given: outcome and margin (nats) of one instance, and the hash of its text."""
     return store.frame(
         f"""
         SELECT instances.run_id, instances.text_hash,
@@ -106,7 +106,7 @@ def instance(store: Store, run_ids: Sequence[str], instance_id: str) -> pd.DataF
 
 
 def popularity(store: Store, run_id: str, measure: str) -> pd.DataFrame:
-    """A row an instance of a run that counted n-grams: a measure of its popularity, and the hash of its text."""
+    """A row per instance of a run that counted n-grams: a measure of its popularity, and the hash of its text."""
     return store.frame(
         f"""
         SELECT asked.instance_id, asked.value, instances.text_hash
@@ -122,7 +122,7 @@ def popularity(store: Store, run_id: str, measure: str) -> pd.DataFrame:
 
 
 def of_right_texts(store: Store, run_ids: Sequence[str], measure: str) -> pd.DataFrame:
-    """A row a run and instance: a measure of its right text, of the only one where none is right."""
+    """A row per run and instance: a measure of its right text, of the only one where none is right."""
     return store.frame(
         f"""
         SELECT measures.run_id, measures.instance_id, measures.value

@@ -152,7 +152,7 @@ def readings_stored(store: Store, study: str, run_ids: Sequence[str]) -> list[Re
 
 
 def as_table(traced: Sequence[Traced]) -> pd.DataFrame:
-    """A row a line, series and stop: where it stands, its number with interval and n, and the run that it is from."""
+    """A row per line, series and stop: where it stands, its number with interval and n, and the run that it is from."""
     rows = [
         {
             "line": traced_line.line.name,

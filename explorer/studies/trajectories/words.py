@@ -58,7 +58,9 @@ def in_words(lines: Sequence[DescribedLine], noun: str, unit: str, along: Along)
     known = [line for line in lines if sum(not math.isnan(point.value) for point in line.points) > 1]
     if not known:
         return ""
-    sentences = [_over_seeds(known[0], noun, unit) if along == "seed" else _ends(known[0], noun, unit, along)]
+    sentences = [
+        _over_seeds(known[0], noun, unit) if along == "seed" else _change_in_words(known[0], noun, unit, along)
+    ]
     rest = known[1 : 1 + OTHERS]
     if rest and along != "seed":
         write = writer(unit)
@@ -67,7 +69,7 @@ def in_words(lines: Sequence[DescribedLine], noun: str, unit: str, along: Along)
     return " ".join(sentences)
 
 
-def _ends(line: DescribedLine, noun: str, unit: str, along: Along) -> str:
+def _change_in_words(line: DescribedLine, noun: str, unit: str, along: Along) -> str:
     write = writer(unit)
     (begin, first), (end, last) = _first_point(line), _last_point(line)
     was, now = f"{write(first.value)} {_after_stop(begin, along)}", f"{write(last.value)} {_after_stop(end, along)}"

@@ -20,7 +20,7 @@ REPEATED = ("exact", "near-exact")
 
 
 def draw_demonstrations(model: str) -> None:
-    """The share of items whose second half the model repeats, by how often it has read them, a line a k."""
+    """The share of items whose second half the model repeats, by how often it has read them, a line per k."""
     st.header("Do demonstrations bring out what was read?", anchor=False)
     by_k = resources.ask_store(by_demonstrations, model, resources.settings())
     if not by_k:

@@ -1,4 +1,4 @@
-"""Responses over doses: a line a model or attack, each dot with its interval; a dose of 0 stands apart at the left."""
+"""Responses over doses: a line per model or attack, each dot with its interval; a dose of 0 stands apart at left."""
 
 from __future__ import annotations
 

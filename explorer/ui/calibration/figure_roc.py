@@ -1,4 +1,4 @@
-"""ROC curves of a membership attack, a line a number of repetitions, stronger the more often a text was seen."""
+"""ROC curves of a membership attack, a line per number of repetitions, stronger the more often a text was seen."""
 
 from __future__ import annotations
 

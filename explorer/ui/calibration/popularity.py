@@ -14,7 +14,7 @@ from explorer.ui.calibration import common
 
 
 def draw_popularity(model: str) -> None:
-    """In how many pairs the option whose n-gram was planted has the higher IPS, a line a length of n-grams."""
+    """In how many pairs the option whose n-gram was planted has the higher IPS, a line per length of n-grams."""
     st.header("What does the popularity score see?", anchor=False)
     by_length = resources.ask_store(preferences, model)
     if not by_length:

@@ -45,7 +45,7 @@ def draw_schedule() -> None:
 
 @st.cache_data(max_entries=2, show_spinner="Reading the schedule")
 def planted(settings: Settings) -> pd.DataFrame:
-    """A row a planted text: what it is, the text, its dose, and the benchmark that asks for it."""
+    """A row per planted text: what it is, the text, its dose, and the benchmark that asks for it."""
     rows = [
         {
             "what": KINDS[planting.kind],

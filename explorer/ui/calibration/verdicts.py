@@ -16,7 +16,7 @@ from explorer.ui.calibration.common import PAIRS, SYNONYMS, title_of
 
 
 def draw_pairs(model: str) -> None:
-    """Accuracy on planted pairs by the dose of what decides, a line a model or a line a checkpoint."""
+    """Accuracy on planted pairs by the dose of what decides, a line per model or a line per checkpoint."""
     st.header("Does the verdict follow the data?", anchor=False)
     responses = resources.ask_store(by_dose, PAIRS)
     if not responses:

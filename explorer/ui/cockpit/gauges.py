@@ -53,25 +53,22 @@ def draw_verdict(item: Instance, scores: Scores) -> None:
         item, shown.asked, correct.value, shown.judgment.value("margin"), correct.reason
     )
     if scores.after is None:
-        sentence = f"as it stands, {sentence}"
+        sentence = f"in the original text {sentence}"
     body = token_view.verdict(kind, sentence, _word(item, kind))
     if scores.before and scores.after and scores.after is not scores.before:
         old = answers.verdict_of(scores.before.judgment.value("correct"))
-        was = (
-            f"as before the change{_moved(scores)}"
-            if old == kind
-            else f"was {_word(item, old) or old} before the change"
-        )
-        body = body.replace("</p>", f' <span class="lx-quiet lx-note">{html.escape(was)}</span></p>')
+        too = ", too" if old == kind else ""
+        was = f"{_word(item, old) or old} before the change{too}{_margin_before(scores)}"
+        body = body.replace("</span></p>", f' <span class="lx-quiet lx-note">· {html.escape(was)}</span></span></p>')
     st.html(body)
 
 
-def _moved(scores: Scores) -> str:
-    """Where the same verdict stands on another margin: from what it was; nothing where both read alike."""
+def _margin_before(scores: Scores) -> str:
+    """By how much the verdict stood before the change; nothing where that reads as it does now."""
     before, after = _margin(scores.before), _margin(scores.after)
     if math.isnan(before) or math.isnan(after) or display.nats(abs(before)) == display.nats(abs(after)):
         return ""
-    return f", with a {'smaller' if abs(after) < abs(before) else 'larger'} margin: it was {display.nats(abs(before))}"
+    return f", by {display.nats(abs(before))}"
 
 
 def draw_gauges(item: Instance, changed: Instance, scores: Scores, rated: Sequence[Rated], source: Source | None,
@@ -83,7 +80,7 @@ def draw_gauges(item: Instance, changed: Instance, scores: Scores, rated: Sequen
     if gauges:
         with st.container(horizontal=True, gap="large", key="gauges"):
             for gauge in gauges:
-                _metric(gauge)
+                _draw_gauge(gauge)
 
 
 def draw_likeness(item: Instance, changed: Instance) -> None:
@@ -100,7 +97,7 @@ def draw_likeness(item: Instance, changed: Instance) -> None:
                     alike.append(f"{likeness.label} {likeness.after:.{likeness.digits}f}")
         if alike:
             left_out = f" {ENGLISH_JUDGE}" if foreign else ""
-            show.note(f"Against the text as it stands: {', '.join(alike)} (1 is the same text).{left_out}")
+            show.note(f"Against the original text: {', '.join(alike)} (1 is the same text).{left_out}")
 
 
 def notes(item: Instance, scores: Scores, unit: Unit) -> Mapping[int, str]:
@@ -167,7 +164,7 @@ def rate(item: Instance, changed: Instance, source: Source) -> tuple[Rated, ...]
     return ngram_rating.rate([*prompts.option_texts(item), *prompts.option_texts(changed)], source)
 
 
-def _metric(gauge: Gauge) -> None:
+def _draw_gauge(gauge: Gauge) -> None:
     shown = gauge.after if not math.isnan(gauge.after) else gauge.before
     known, compared = not math.isnan(shown), not math.isnan(gauge.before) and not math.isnan(gauge.after)
     number = display.number(shown, gauge.digits, signed=True) if gauge.signed else f"{shown:.{gauge.digits}f}"
@@ -179,7 +176,7 @@ def _metric(gauge: Gauge) -> None:
         f"{display.number(change, gauge.digits, signed=True)}" if compared and change else None,
         delta_color="off",
         delta_arrow="off",
-        help=show.plain(gauge.meaning + (f". As it stands: {original}" if compared else "")),
+        help=show.plain(gauge.meaning + (f". In the original text: {original}" if compared else "")),
         width="content",
     )
 

@@ -29,16 +29,22 @@ CLASSES = {"n": "noun", "v": "verb"}
 PIECES = (
     "A token is a word or its first piece; one with … goes on with the word before. A click puts it here as a word."
 )
+PIECES_WITHIN = "One with … goes on with “{before}”. A click makes that the word."
+READ = "Occurrences, and popularity from 1 to 10."
 AROUND = 220  # characters of a document on either side of an n-gram
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """The open word: where it stands in the shown instance, its span if it can be swapped, the token clicked."""
+    """The open word: where it stands in the shown instance, its span if it can be swapped, the token clicked.
+
+    before    what stands of the word before the token: "O" where "ut" of "Outside" was clicked
+    """
 
     part: str
     start: int
     text: str
+    before: str
     span: Span | None
     row: Row | None
     token: PlacedToken | None
@@ -69,7 +75,8 @@ def find_open(instance: Instance, rows: Sequence[Row], spans: Sequence[Span]) ->
         return None
     shown = text[span.start : span.end] if span else word_found.text
     row, placed = _token(rows, part, start)
-    return Open(part, start, shown, span, row, placed)
+    before = text[word_found.start : placed.start] if placed else ""
+    return Open(part, start, shown, before, span, row, placed)
 
 
 def _token(rows: Sequence[Row], part: str, start: int) -> tuple[Row | None, PlacedToken | None]:
@@ -106,7 +113,7 @@ def panel(
         id=f"{links.recall(state.WORD)}|{links.recall(state.TOKEN)}",
         title=opened.text,
         about="; ".join(filter(None, [about, f"was “{was}”" if was else ""])),
-        heading="Swap it for" if senses else "Change it",
+        heading=_heading(senses),
         senses=senses,
         note=note if not senses else _more(view),
         editable=True,
@@ -118,6 +125,11 @@ def panel(
 
 
 # --- synonyms
+
+
+def _heading(senses: Sequence[Sense]) -> str:
+    counted = any(synonym.count for sense in senses for synonym in sense.synonyms)
+    return ("Swap it for (how often it is in the corpus)" if counted else "Swap it for") if senses else "Change it"
 
 
 def _senses(view: WordView, substitute: str, source: Source | None) -> tuple[Sense, ...]:
@@ -188,27 +200,33 @@ def _expected_tokens(opened: Open, model: str, scoring: Mapping[str, Any], *, pr
         )
     except ExplorerError as error:
         return Expectation(heading, note=str(error))
-    begins = opened.token.token.text[:1].isspace() or opened.token.start == 0
-    tokens = []
-    for candidate in ranked:
-        bare = candidate.text.strip()
-        is_word = begins and bool(bare) and bare.isalpha() and (candidate.text[:1].isspace() or opened.token.start == 0)
-        tokens.append(
-            Expected(
-                _as_token(candidate.text, begins=begins) or "∅",
-                bare if is_word and not candidate.stands else "",
-                display.probability(candidate.probability),
-                candidate.probability,
-                candidate.stands,
-            )
+    at_start = opened.token.start == 0
+    tokens = [
+        Expected(
+            ("…" if _goes_on(candidate.text, at_start=at_start) else "") + layers.shown_token(candidate.text) or "∅",
+            "" if candidate.stands else _word_of(candidate.text, opened.before, at_start=at_start),
+            display.probability(candidate.probability),
+            candidate.probability,
+            candidate.stands,
         )
-    return Expectation(heading, tuple(tokens), PIECES)
+        for candidate in ranked
+    ]
+    return Expectation(heading, tuple(tokens), PIECES_WITHIN.format(before=opened.before) if opened.before else PIECES)
 
 
-def _as_token(text: str, *, begins: bool) -> str:
-    """A token with dots before it where it goes on with the word before, though a word begins at this place."""
-    goes_on = begins and text[:1].isalnum()
-    return f"…{layers.shown_token(text)}" if goes_on else layers.shown_token(text)
+def _goes_on(token: str, *, at_start: bool) -> bool:
+    """Whether a token goes on with the word before it."""
+    return not at_start and token[:1].isalnum()
+
+
+def _word_of(token: str, before: str, *, at_start: bool) -> str:
+    """The word that a token makes at this place, after what stands of the word before it; "" where it makes none."""
+    bare = token.strip()
+    if not bare.isalpha() or (before and not before.isalpha()):
+        return ""
+    if before:
+        return before + bare if _goes_on(token, at_start=at_start) else ""
+    return bare if at_start or token[:1].isspace() else ""
 
 
 # --- its n-grams
@@ -230,7 +248,7 @@ def _corpus(opened: Open, source: Source | None, rated: Sequence[Rated]) -> Corp
         return Corpus(heading, note="No n-gram covers it.")
     wanted = st.session_state.get(state.GRAM, -1)
     documents: tuple[Page, ...] = ()
-    note = "Occurrences, and popularity from 1 to 10. Choose one to read where it occurs."
+    note = f"{READ} Choose one to read where it occurs." if any(gram.count > 0 for gram in covering) else READ
     if 0 <= wanted < len(covering):
         try:
             documents, note = _documents(covering[wanted], source)

@@ -29,7 +29,7 @@ HISTORY = "cockpit:history"
 SHOWN = "cockpit:instance"
 GRAM = "cockpit:gram"  # the n-gram whose documents are read
 VETO = "run:perturbation:veto"  # the key under which the dialog Run keeps the study's setting
-ORIGINAL = "As it stands"
+ORIGINAL = "Original text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def _labels(folder: Path, key: str) -> Path | None:
     """A second file with the right option of each row, where the reader has one."""
     with st.expander("The right options are in a file of their own"):
         upload = st.file_uploader(
-            "A line a row", type=["lst", "txt", "csv", "tsv", "labels"], key=f"import:labels:{key}"
+            "A line per row", type=["lst", "txt", "csv", "tsv", "labels"], key=f"import:labels:{key}"
         )
     if upload is None:
         return None

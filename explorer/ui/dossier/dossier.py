@@ -73,7 +73,7 @@ def draw_dossier(instance_id: str, kind: str, chosen: Chosen, instance: Instance
 
 
 def draw_numbers(dossier: DossierRows, chosen: Chosen) -> None:
-    """A table a section, every number with the run that it is from."""
+    """A table per section, every number with the run that it is from."""
     for section in SECTIONS:
         of_section = dossier.of(section.studies)
         if len(of_section.runs):

@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 def memorization(dossier: DossierRows, chosen: Chosen) -> None:
-    """A row a run and option: every attack's score."""
+    """A row per run and option: every attack's score."""
     rows = []
     for run in dossier.run_list():
         measures = dossier.measures[(dossier.measures["run_id"] == run.run_id) & (dossier.measures["option"] >= 0)]
@@ -61,7 +61,7 @@ def _page(dossier: DossierRows, title: str, label: str, chosen: Chosen) -> None:
 
 
 def replication(dossier: DossierRows, chosen: Chosen) -> None:
-    """A row a run, setting and k: what the model wrote, and how near it is to the text."""
+    """A row per run, setting and k: what the model wrote, and how near it is to the text."""
     rows = []
     for run in dossier.run_list():
         answers = dossier.answers[

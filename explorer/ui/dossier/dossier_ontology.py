@@ -13,7 +13,7 @@ OUTCOMES = {"id": "an ID"}
 
 
 def draw_dossier_ontology(dossier: DossierRows, chosen: Chosen) -> None:
-    """A row a run: the answer, how near it is, and what the model knows of the right ID."""
+    """A row per run: the answer, how near it is, and what the model knows of the right ID."""
     rows = []
     for run in dossier.run_list():
         run_id = run.run_id

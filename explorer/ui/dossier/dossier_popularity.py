@@ -18,7 +18,7 @@ from explorer.ui.layout import Chosen
 
 
 def draw_dossier_popularity(dossier: DossierRows, chosen: Chosen) -> None:
-    """The picker of the reference set, and a row an option with its IPS under it."""
+    """The picker of the reference set, and a row per option with its IPS under it."""
     sets = reference_sets(dossier)
     if not sets:
         show.note("These runs stored no deciles, so their popularity scores have no reference set.")

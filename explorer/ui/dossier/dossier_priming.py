@@ -42,7 +42,7 @@ def draw_dossier_priming(dossier: DossierRows, chosen: Chosen) -> None:
 
 
 def curve(dossier: DossierRows, run_id: str) -> pd.DataFrame:
-    """A row a condition and length (tokens; 0 without a context) with the margin in nats."""
+    """A row per condition and length (tokens; 0 without a context) with the margin in nats."""
     rows = dossier.rows(run_id, "margin", part=None, setting=None, option=-1)
     rows = rows[rows["value"].notna()]
     bare = rows[rows["condition"] == "baseline"]

@@ -23,7 +23,7 @@ SHOWN = 3  # pairs of texts
 
 
 def draw_dossier_swaps(dossier: DossierRows, chosen: Chosen) -> None:
-    """A row a run and part of speech; below, the texts of the chosen model with the swaps marked."""
+    """A row per run and part of speech; below, the texts of the chosen model with the swaps marked."""
     gold = dossier.runs["gold"].iloc[0]
     option = 0 if gold != gold or gold is None else int(gold)
     runs = {run.run_id: run for run in dossier.run_list()}

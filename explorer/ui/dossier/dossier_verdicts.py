@@ -18,7 +18,7 @@ WORDS = {"right": "right", "wrong": "wrong", "tie": "tie", "none": "no verdict"}
 
 
 def draw_dossier_verdicts(dossier: DossierRows, chosen: Chosen) -> None:
-    """A row a run."""
+    """A row per run."""
     rows = []
     for run in dossier.run_list():
         factors: dict[str, Any] = {"setting": None, "part": None, "k": None, "length": None, "option": -1}

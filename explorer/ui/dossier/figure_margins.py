@@ -1,4 +1,4 @@
-"""One instance's margin as the context before it grows: a line a condition."""
+"""One instance's margin as the context before it grows: a line per condition."""
 
 from __future__ import annotations
 

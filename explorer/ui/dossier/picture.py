@@ -1,4 +1,4 @@
-"""The dossier as a picture: a row a study, each a small figure under a sentence, the models side by side."""
+"""The dossier as a picture: a row per study, each a small figure under a sentence, the models side by side."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def draw_verdicts(dossier: DossierRows, colors: Mapping[str, str], chosen: Chose
     if not verdict_of_model:
         return None
     in_order = [verdict_of_model[model] for model in colors if model in verdict_of_model]
-    return Row("As it stands", _sentence(in_order), _margins(dots, colors))
+    return Row("Unchanged", _sentence(in_order), _margins(dots, colors))
 
 
 def _first_accuracy(dossier: DossierRows) -> list[DossierRun]:
@@ -142,7 +142,7 @@ def _margins(dots: Sequence[Dot], colors: Mapping[str, str], rows: Sequence[str]
 
 
 def draw_swaps(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
-    """From the margin before to that after, a row a kind of word that was swapped."""
+    """From the margin before to that after, a row per kind of word that was swapped."""
     of_swaps = dossier.of(("perturbation",))
     runs = {run.run_id: run for run in of_swaps.run_list()}
     dots, hovers = [], []
@@ -189,7 +189,7 @@ def draw_swaps(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) 
 
 
 def draw_priming(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
-    """The margin as contexts grow, a line a model and kind of context."""
+    """The margin as contexts grow, a line per model and kind of context."""
     curves = []
     ends: dict[str, tuple[float, float]] = {}  # model → margin before, and after unacceptable contexts
     stereotypes = chosen.benchmark == "crows_pairs"
@@ -236,7 +236,7 @@ def draw_priming(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen
 
 
 def draw_memorization(dossier: DossierRows, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
-    """The loss of the right text (a dot) and of the others (rings), a row a model."""
+    """The loss of the right text (a dot) and of the others (rings), a row per model."""
     of_runs = dossier.of(("memorization",))
     gold = of_runs.runs["gold"].dropna()
     right = int(gold.iloc[0]) if len(gold) else 0

@@ -227,7 +227,7 @@ def sample(table: pd.DataFrame, most: int, runs: Mapping[str, str] | None = None
 
 
 def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> pd.DataFrame:
-    """A row a pair of measures: rho, interval, p and adjusted p, instances, groups, and why there is none."""
+    """A row per pair of measures: rho, interval, p and adjusted p, instances, groups, and why there is none."""
     exact = len(table) <= MANY
     pairs = correlation_table(
         {name: table[name].to_numpy(dtype=float) for name in names},

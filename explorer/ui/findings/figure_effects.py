@@ -15,7 +15,7 @@ ROW = 34  # pixels a measure
 
 
 def effects_held(effects: pd.DataFrame) -> go.Figure:
-    """A line a measure, the largest effect at the top; blue where its interval leaves out zero, else gray.
+    """A line per measure, the largest effect at the top; blue where its interval leaves out zero, else gray.
 
     `effects` has the columns title, value, low, high (log odds per standard deviation), survives, p, n.
     """

@@ -99,7 +99,7 @@ def _in_words(groups: pd.DataFrame, test: GroupDifference, name: str, by: str) -
 
 @st.cache_data(max_entries=16, show_spinner=False, hash_funcs={pd.DataFrame: resources.every_row})
 def means(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a group: mean, bootstrap interval (from five items on), sd, count. `table` has the columns grp, value."""
+    """A row per group: mean, bootstrap interval (from five items on), sd, count. `table` has the columns grp, value."""
     rows = []
     for group, values in table.groupby("grp", sort=True)["value"]:
         numbers = values.to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""Measures across studies as a table: a row an instance of a benchmark, a column a measure, each from one run."""
+"""Measures across studies as a table: a row per instance of a benchmark, a column per measure, each from one run."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _unigrams(ids: tuple[str, ...], benchmark: str, index: str, _settings: Setti
 
 
 def sources_table(gathered: Gathered) -> pd.DataFrame:
-    """A row a measure: where it is from, what more of it means, and how many instances have it."""
+    """A row per measure: where it is from, what more of it means, and how many instances have it."""
     return pd.DataFrame(
         [
             {

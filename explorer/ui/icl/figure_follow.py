@@ -1,4 +1,4 @@
-"""Does performance follow memorization? A panel a setting; and memorized items against the others over k."""
+"""Does performance follow memorization? A panel per setting; and memorized items against the others over k."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FLAT = 0.1  # share above and below a line that does not vary
 def memorization_against_performance(
     points: pd.DataFrame, names: Mapping[str, str], titles: Mapping[str, str] | None = None
 ) -> go.Figure:
-    """A panel a setting: share memorized across, accuracy of labels up, a dot a number of demonstrations, joined in
+    """A panel per setting: share memorized across, accuracy of labels up, a dot per number of demonstrations, joined in
     their order.
 
     `points` has the columns setting, k, memorized, accuracy; `titles` says more of a setting than its name.
@@ -114,7 +114,7 @@ def _labels(curve: pd.DataFrame) -> list[str]:
 
 
 def gaps_over_k(gaps: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
-    """A dot a setting and k: accuracy of memorized items less that of the others, with its interval where there is one.
+    """A dot per setting and k: accuracy of memorized items less that of others, with its interval where there is one.
 
     `gaps` has the columns setting, k, value, low, high (shares), n.
     """

@@ -23,7 +23,7 @@ APART = 0.008  # of the axis, between neighbors, so that the intervals of names 
 def panels(
     rows: pd.DataFrame, colors: Mapping[str, str], *, down: Sequence[str], across: Sequence[str], title: str
 ) -> go.Figure:
-    """A grid of panels, one for each of `down` and `across`, with a line a name in its color.
+    """A grid of panels, one for each of `down` and `across`, with a line per name in its color.
 
     `rows` has the columns down, across, name, k, value, low, high, n, and `kind`: the first of its values is drawn
     solid, the second dotted; with two of them, where a column is a name, there is no legend.
@@ -52,9 +52,7 @@ def panels(
                 legendgroup=label,
                 showlegend=(name, kind) not in in_legend,
                 line={"color": colors[name], "width": 1.8, "dash": DASHES[kinds.index(kind) % 2]},
-                marker={
-                    "size": 7, "color": colors[name], "symbol": shape if kind == kinds[0] else f"{shape}-open"
-                },
+                marker={"size": 7, "color": colors[name], "symbol": shape if kind == kinds[0] else f"{shape}-open"},
                 cliponaxis=False,
                 customdata=[
                     theme.hover(

@@ -37,7 +37,7 @@ def keeps_completions(run_id: str) -> bool:
 
 
 def completions(run_id: str) -> pd.DataFrame:
-    """A row a completion of the run, with everybody's verdicts."""
+    """A row per completion of the run, with everybody's verdicts."""
     return _table(resources.run(run_id))
 
 

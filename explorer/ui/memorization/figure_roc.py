@@ -15,7 +15,7 @@ BINS = 40
 
 
 def roc_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float], float]]) -> go.Figure:
-    """A line a name: (false positive rates, true positive rates, area); the diagonal is a coin's.
+    """A line per name: (false positive rates, true positive rates, area); the diagonal is a coin's.
 
     Corners are joined straight: equal scores are told apart by chance, as the area counts them.
     """
@@ -44,7 +44,7 @@ def roc_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float], floa
 
 
 def areas(rows: pd.DataFrame) -> go.Figure:
-    """A dot an attack: the AUC of its classifier with its interval, gray where the score decides the verdict itself.
+    """A dot per attack: the AUC of its classifier with its interval, gray where the score decides the verdict itself.
 
     `rows` has the columns attack, value, low, high, n, decides (whether it does), the best first.
     """
@@ -90,7 +90,7 @@ def areas(rows: pd.DataFrame) -> go.Figure:
 
 
 def two_scores(items: pd.DataFrame, title: str, unit: str = "") -> go.Figure:
-    """A dot an instance: the score of the right text against that of the other; on the line both are alike.
+    """A dot per instance: the score of the right text against that of the other; on the line both are alike.
 
     `items` has the columns instance_id, text, own, other, verdict; a dot carries its instance's id.
     """

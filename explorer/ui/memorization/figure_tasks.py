@@ -17,7 +17,7 @@ PALE = 0.55
 
 
 def bars_by_task(rows: pd.DataFrame, fields: Sequence[str]) -> go.Figure:
-    """A row of bars a field: a group a task, a bar an attack, and over each bar the line of the dummy in gray.
+    """A row of bars a field: a group per task, a bar per attack, and over each bar the line of the dummy in gray.
 
     `rows` has the columns field, task, attack, value, dummy, n, decides (the score shares the verdict's number).
     """

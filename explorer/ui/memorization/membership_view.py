@@ -177,9 +177,9 @@ def _pick_reference(run_id: str, chosen: Chosen) -> str:
 
 
 def _labeled(run_id: str, reference: str, source: str, chosen: Chosen) -> pd.DataFrame | None:
-    """A row a text: its scores and `member`, 1, 0 or nan; none where an index may not be asked yet."""
+    """A row per text: its scores and `member`, 1, 0 or nan; none where an index may not be asked yet."""
     if source in (DOSES, CONTROL):
-        return _planted(chosen)
+        return _texts_with_planted_labels(chosen)
     table = _right_texts(resources.ask_store(membership.texts, run_id, reference), chosen.benchmark)
     if source == STORED:
         stored = resources.ask_store(memorization_queries.labels, run_id)
@@ -208,8 +208,8 @@ def _right_texts(table: pd.DataFrame, benchmark: str) -> pd.DataFrame:
     return table[table["option"] == table["instance_id"].map(gold).fillna(0)]
 
 
-def _planted(chosen: Chosen) -> pd.DataFrame:
-    """The model's texts of all starter sets, with what the schedule planted as labels."""
+def _texts_with_planted_labels(chosen: Chosen) -> pd.DataFrame:
+    """The model's texts of all starter sets, `member` 1 where the glass-box corpus holds the text."""
     parts = []
     for benchmark in starters.SETS:
         if benchmark in starters.LABELED or not texts.are_here(benchmark):
@@ -217,16 +217,16 @@ def _planted(chosen: Chosen) -> pd.DataFrame:
         runs = resources.ask_store(memorization_queries.runs, benchmark)
         runs_of_model = runs[runs["model"] == chosen.model]
         # A reference that read the texts would bring in what it knows of them: only models that did not.
-        is_reader = [indexes.is_planted(indexes.training_corpus(str(model)) or "") for model in runs["model"]]
-        others = runs[(runs["model"] != chosen.model) & ~pd.Series(is_reader, runs.index, dtype=bool)]
+        trained_on_planted = [indexes.is_planted(indexes.training_corpus(str(model)) or "") for model in runs["model"]]
+        others = runs[(runs["model"] != chosen.model) & ~pd.Series(trained_on_planted, runs.index, dtype=bool)]
         if runs_of_model.empty:
             continue
         reference = str(others["run_id"].iloc[0]) if len(others) else ""
         table = _right_texts(
             resources.ask_store(membership.texts, str(runs_of_model["run_id"].iloc[0]), reference), benchmark
         )
-        dealt = starters.doses(_instances(benchmark))
-        member = membership.labels_of_doses([dealt.get(name, math.nan) for name in table["instance_id"]])
+        dose_by_id = starters.doses(_instances(benchmark))
+        member = membership.labels_of_doses([dose_by_id.get(name, math.nan) for name in table["instance_id"]])
         parts.append(table.assign(member=member, set=benchmark))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"member": []})
 

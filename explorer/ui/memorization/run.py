@@ -145,7 +145,7 @@ def scores(run_id: str, group: str, attack: str, chosen: Chosen, slice_picked: S
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One attack's scores: a row an instance, a sentence, and a figure of `drawn` instances of the `two`, which have
+    """One attack's scores: a row per instance, a sentence, and a figure of `drawn` instances of the `two`, which have
     another text beside the right one.
     """
 

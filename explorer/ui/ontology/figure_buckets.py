@@ -1,4 +1,4 @@
-"""Popularity buckets of an ontology: a value a bucket, one line a series (Bombieri et al. 2024, figures 1 to 4)."""
+"""Popularity buckets of an ontology: a value per bucket, one line per series (Bombieri et al. 2024, figures 1 to 4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 from explorer import display
 from explorer.figures import theme
 
-Series = tuple[str, pd.DataFrame, str]  # its name, a row a bucket, and the column that is drawn
+Series = tuple[str, pd.DataFrame, str]  # its name, a row per bucket, and the column that is drawn
 BUCKET, COUNT = "bucket", "mean_count"
 HEIGHT = 320  # pixels
 FINE = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]  # ticks of a short log scale
@@ -29,7 +29,7 @@ def by_bucket(
     chance: float | None = None,
     colors: Sequence[str] = (),
 ) -> go.Figure:
-    """A line a series over the buckets' numbers, or over their mean counts; hovering tells the number of concepts.
+    """A line per series over the buckets' numbers, or over their mean counts; hovering tells the number of concepts.
 
     Rows have the columns bucket, n, for `over=COUNT` mean_count, and where there is an interval the value's name with
     _low and _high. `shares` shows percent; `chance` is drawn as a line; `colors` are the

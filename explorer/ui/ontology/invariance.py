@@ -52,7 +52,7 @@ def draw_ontology_invariance(run_id: str, findings: pd.DataFrame) -> None:
 
 
 def _ways(findings: pd.DataFrame) -> pd.DataFrame:
-    """A row a way: mean invariance on raw answers and parsed ids, accuracy, and their correlation over buckets."""
+    """A row per way: mean invariance on raw answers and parsed ids, accuracy, and their correlation over buckets."""
 
     def value(finding: Finding, way: str, form: str) -> Any:
         rows_of_setting = findings[

@@ -123,7 +123,7 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
 
 
 def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
-    """A row a figure: ours, and what the paper prints for its three models."""
+    """A row per figure: ours, and what the paper prints for its three models."""
     printed = figures_of(benchmark)
     rows = []
     for finding in BESIDE:

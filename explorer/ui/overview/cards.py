@@ -215,7 +215,7 @@ def dose_card(
     note: str,
     of_models: bool = True,
 ) -> Card | None:
-    """A curve a model (or attack) over how often the corpus holds what decides; `lines` are named.
+    """A curve per model (or attack) over how often the corpus holds what decides; `lines` are named.
 
     A color is one model's everywhere: what is no model is gray, told apart by how its line is drawn.
     """

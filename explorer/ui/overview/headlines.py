@@ -90,7 +90,7 @@ HEADLINES: Mapping[str, Headline] = {
 
 
 def draw_headlines() -> None:
-    """A table a study, a row a benchmark or task, a column a model; accuracy has a figure: only its gaps are named."""
+    """A table per study, a row per benchmark or task, a column per model; accuracy has a figure: gaps alone."""
     headlines = resources.ask_store(queries_overview.study_headlines)
     headlines = headlines[~headlines["model"].map(suites.is_checkpoint).astype(bool)]
     checkpoints = set(trained_here())

@@ -34,7 +34,7 @@ def cards() -> list[Card]:
 
 
 def pairs(store: Store) -> pd.DataFrame:
-    """Accuracy on planted pairs, a row a model and dose; for `resources.ask`, which remembers it."""
+    """Accuracy on planted pairs, a row per model and dose; for `resources.ask`, which remembers it."""
     verdicts = calibration_queries.verdicts(store, PAIRS)
     verdicts = verdicts[~verdicts["model"].map(suites.is_checkpoint).astype(bool)] if len(verdicts) else verdicts
     if verdicts.empty:

@@ -1,4 +1,4 @@
-"""Boxes from quantiles: a panel a measure, a box a task."""
+"""Boxes from quantiles: a panel per measure, a box per task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLORS: Mapping[str, str] = dict(zip(("formal", "functional"), theme.in_order(2)
 
 
 def boxes_by_task(rows: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
-    """A panel a measure, a horizontal box a task, the first task at the top.
+    """A panel per measure, a horizontal box a task, the first task at the top.
 
     `rows` has the columns measure, task, field, place, and the quantiles least (5%), lower, median, upper,
     greatest (95%).

@@ -18,7 +18,7 @@ ROW = 26
 
 
 def before_and_after(items: pd.DataFrame, label: str) -> go.Figure:
-    """A dot an instance: its margin (nats) before the swaps and after; on the line nothing changed.
+    """A dot per instance: its margin (nats) before the swaps and after; on the line nothing changed.
 
     `items` has the columns instance_id, text, changed, fate (a key of COLORS), margin_before, margin_after; a dot
     carries its instance's id. `what` names the number on the axes.
@@ -69,7 +69,7 @@ def before_and_after(items: pd.DataFrame, label: str) -> go.Figure:
 
 
 def changes_beside_the_paper(ours: pd.DataFrame, printed: pd.DataFrame, loose: pd.DataFrame) -> go.Figure:
-    """Changes of accuracy in percent of the original: a dot a model of ours, a ring each that the paper prints.
+    """Changes of accuracy in percent of the original: a dot per model of ours, a ring each that the paper prints.
 
     `ours`, `printed` and `loose` (ours, swapped as published: a diamond) have the columns task, model, change, and ours
     n. Tasks come in the order of `ours`.

@@ -31,7 +31,7 @@ def draw_likeness(model: str, pos: str) -> None:
     show.chart(
         boxes_by_task(rows, {similarity.name: similarity.title for similarity in declared.SIMILARITIES}),
         key=f"likeness:{model}:{pos}",
-        alt="BERTScore and ROUGE-L of original and swapped texts, a box a task",
+        alt="BERTScore and ROUGE-L of original and swapped texts, a box per task",
     )
     show.note(
         "Changed texts only: a box holds the middle half of a task's texts with the median as its line, whiskers reach "
@@ -49,7 +49,7 @@ def draw_likeness(model: str, pos: str) -> None:
 
 
 def rows_of(likeness: pd.DataFrame) -> pd.DataFrame:
-    """A row a task and measure with its quantiles, formal tasks first."""
+    """A row per task and measure with its quantiles, formal tasks first."""
     titles = {similarity.name: similarity.title for similarity in declared.SIMILARITIES}
     rows: list[dict[str, Any]] = []
     for row in likeness.to_dict("records"):

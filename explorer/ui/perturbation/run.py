@@ -100,7 +100,7 @@ def fates_of(items: pd.DataFrame) -> list[str]:
 
 
 def _figure(run_id: str, pos: str, items: pd.DataFrame, chosen: Chosen) -> list[str]:
-    """A dot an instance before and after; the instances that were picked in it."""
+    """A dot per instance before and after; the instances that were picked in it."""
     with_margins = items[items["fate"].isin(list(COLORS))].dropna(subset=["margin_before", "margin_after"])
     if with_margins.empty:
         show.note("No instance was swapped and judged before and after.")

@@ -164,7 +164,7 @@ def like_with_like(ours: pd.DataFrame, random_draws: pd.DataFrame, loose: pd.Dat
 
 
 def left_rows(ours: pd.DataFrame, loose: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """A row a task and model: the change with labels kept, as published (`loose`, the same model) and as printed.
+    """A row per task and model: the change with labels kept, as published (`loose`, the same model) and as printed.
 
     What is left is a share of a loss: nan where nothing was lost to begin with.
     """
@@ -218,7 +218,7 @@ def _percents(changes: pd.Series) -> str:
 
 
 def table_rows(changes: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame:
-    """A row a task, model and setting, from the run with the most instances; Holm's p within each table.
+    """A row per task, model and setting, from the run with the most instances; Holm's p within each table.
 
     Checkpoints have a page of their own. Tasks are the paper's; a benchmark that has none of them stands for itself.
     """

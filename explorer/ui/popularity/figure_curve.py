@@ -22,7 +22,7 @@ def popularity_curve(
     color: str,
     write: Callable[[float], str] = display.number,
 ) -> go.Figure:
-    """A dot a quantile bin of the score with its interval; the logistic curve with its band; the overall accuracy.
+    """A dot per quantile bin of the score with its interval; the logistic curve with its band; the overall accuracy.
 
     `bins` has the columns value, low, high (shares), n, mean, lowest, highest (of the score). `score` names the score,
     `tick` is the format of its axis, `write` tells one of its values, `color` is the model's. A dot carries the number

@@ -21,7 +21,7 @@ FEWEST_UNITS = 5  # paradigms that an interval over them needs
 
 
 def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.Figure:
-    """A line a model and task from one accuracy (open circle) to another (filled); thick where the two differ by more
+    """A line per model and task from one accuracy (open circle) to another (filled); thick where the two differ by more
     than chance.
 
     `ends` names the two, by the beginning of their columns: `low` stands for low_value, low_low, low_high (share and

@@ -75,7 +75,7 @@ def _links(halves: pd.DataFrame, picked: list[str]) -> None:
 
 
 def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
-    """A row a task and model, from the run that says most about it: its own corpus first, then the most instances.
+    """A row per task and model, from the run that says most about it: its own corpus first, then the most instances.
 
     Checkpoints have a page of their own. Tasks are the paper's; a benchmark that has none of them stands for itself.
     """

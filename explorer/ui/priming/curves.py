@@ -182,7 +182,7 @@ def _panels(chosen: Chosen, runs: list[str], measure: Measure, key: str, layout:
 
 
 def _phenomena(run_id: str, measure: Measure) -> list[Panel]:
-    """A panel a phenomenon, or a suite where phenomena are not parted from suites."""
+    """A panel per phenomenon, or a suite where phenomena are not parted from suites."""
     by_phenomenon = declared.BY_PHENOMENON[measure.finding]
     curves = resources.ask_store(priming_queries.curves_by_group, run_id, by_phenomenon.name)
     if curves.empty:

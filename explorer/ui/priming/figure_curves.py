@@ -1,4 +1,4 @@
-"""How a judgment moves as the context before it grows: a line a condition, with its band."""
+"""How a judgment moves as the context before it grows: a line per condition, with its band."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def priming_curves(
     zero_name: str = "",
     stereotypes: bool = False,
 ) -> go.Figure:
-    """Panels with a common scale, a line a condition over the tokens of context; `zero` is drawn as a line.
+    """Panels with a common scale, a line per condition over the tokens of context; `zero` is drawn as a line.
 
     Differences of shares (`tick` has a sign and a percent sign) are drawn in points.
     """
@@ -94,7 +94,7 @@ def priming_curves(
         where = {"row": place // columns + 1, "col": place % columns + 1}
         for condition in (name for name in LOOKS if name in set(panel.curves["condition"])):
             curve = panel.curves[panel.curves["condition"] == condition].sort_values("length")
-            scale = theme.points if _is_gap(tick) else list
+            scale = theme.points if _is_in_points(tick) else list
             look, name = LOOKS[condition], name_of(condition, stereotypes=stereotypes)
             figure.add_trace(_band(curve, look, condition, scale), **where)
             figure.add_trace(
@@ -107,7 +107,7 @@ def priming_curves(
     longest = max((float(panel.curves["length"].max()) for panel in panels), default=0.0) or 1.0
     figure.update_xaxes(range=[-0.02 * longest, 1.04 * longest])  # of a mark at 0 half would be gone
     # Told and not left to Plotly, which on a slow first visit has drawn the axis of an empty figure.
-    figure.update_yaxes(tickformat="+" if _is_gap(tick) else tick, range=_range(panels, tick, zero))
+    figure.update_yaxes(tickformat="+" if _is_in_points(tick) else tick, range=_range(panels, tick, zero))
     for row in range(1, rows + 1):
         figure.update_yaxes(title_text=title, row=row, col=1)
     for place in range(max(0, len(panels) - columns), len(panels)):  # the lowest panel of each column
@@ -125,7 +125,7 @@ def priming_curves(
 def _range(panels: Sequence[Panel], tick: str, zero: float | None) -> list[float] | None:
     """From the lowest to the highest of what is drawn, and some more; None where nothing is."""
     columns = pd.concat([panel.curves[["value", "low", "high"]] for panel in panels])
-    scale = 100 if _is_gap(tick) else 1
+    scale = 100 if _is_in_points(tick) else 1
     ends = [scale * end for end in columns.to_numpy(dtype=float).ravel() if math.isfinite(end)]
     if not ends:
         return None
@@ -134,7 +134,7 @@ def _range(panels: Sequence[Panel], tick: str, zero: float | None) -> list[float
     return [min(ends) - rim, max(ends) + rim]
 
 
-def _is_gap(tick: str) -> bool:
+def _is_in_points(tick: str) -> bool:
     """Whether an axis of this format is of differences of shares."""
     return tick.startswith("+") and tick.endswith("%")
 

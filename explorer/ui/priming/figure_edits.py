@@ -27,7 +27,7 @@ DASHES = dict(zip(NAMES, ("solid", *theme.DASHES), strict=True))
 
 
 def edit_curves(curves: pd.DataFrame) -> go.Figure:
-    """A line an edit over the tokens of context. `curves` has the columns setting, length, value, low, high, n."""
+    """A line per edit over the tokens of context. `curves` has the columns setting, length, value, low, high, n."""
     traces = []
     for edit in (name for name in NAMES if name in set(curves["setting"])):
         curve = curves[curves["setting"] == edit].sort_values("length")
@@ -56,7 +56,7 @@ def edit_curves(curves: pd.DataFrame) -> go.Figure:
 
 
 def edit_effects(effects: pd.DataFrame) -> go.Figure:
-    """A panel a condition, a dot an edit: how like the plain sentences, and the change of accuracy over all lengths.
+    """A panel per condition, a dot per edit: how like the plain sentences, and the change of accuracy over all lengths.
 
     `effects` has the columns setting, condition, similarity, value, low, high.
     """

@@ -14,7 +14,7 @@ ROW = 22
 
 
 def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False) -> go.Figure:
-    """A dot a suite and condition. `suites` has the columns grp, condition, baseline, longest, longest_length."""
+    """A dot per suite and condition. `suites` has the columns grp, condition, baseline, longest, longest_length."""
     traces: list[go.Scatter] = [
         go.Scatter(
             x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.GRAY, "width": 1, "dash": "dot"}, hoverinfo="skip",
@@ -58,7 +58,7 @@ def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False)
 
 
 def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
-    """A dot a suite: its mean change of accuracy over lengths, a line for its sd, a ring for the published change.
+    """A dot per suite: its mean change of accuracy over lengths, a line for its sd, a ring for the published change.
 
     `suites` has the columns grp, delta, sd in the order to be shown, the first at the top; `published` grp, delta, sd.
     """

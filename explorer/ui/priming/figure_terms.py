@@ -1,4 +1,4 @@
-"""The terms of a regression: a dot a term with its interval, on one side of zero or the other."""
+"""The terms of a regression: a dot per term with its interval, on one side of zero or the other."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def board_of(store: Store, source: str, model: str) -> pd.DataFrame:
 
 
 def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) -> pd.DataFrame:
-    """A row a printed figure: ours of the same model where a run has it, the chosen model for orientation."""
+    """A row per printed figure: ours of the same model where a run has it, the chosen model for orientation."""
     wanted = replication_board.keys_of(printed)
     # Of tens of thousands of stored findings a few hundred answer a source's figures.
     about = findings[list(ABOUT)].itertuples(index=False, name=None)

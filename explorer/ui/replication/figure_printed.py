@@ -13,7 +13,7 @@ NOT_COMPARABLE = "not comparable"
 
 
 def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figure:
-    """A line a figure, in the order given.
+    """A line per figure, in the order given.
 
     `rows` has the columns label, published, ours, low, high, verdict, differs, other. A dot of ours is filled where it
     is comparable and gray and open where its method differs; a small diamond is another model's number (`other` names

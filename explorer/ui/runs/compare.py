@@ -255,7 +255,7 @@ def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str], f
 
 
 def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) -> None:
-    """The margins of two of the runs, a dot an instance."""
+    """The margins of two of the runs, a dot per instance."""
     st.subheader("Item by item", anchor=False)
     bos_note.draw_policy_note(ids, names)
     first, second = ids[0], ids[1]

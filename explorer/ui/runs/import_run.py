@@ -38,7 +38,7 @@ def draw_import_run() -> None:
 
 
 def _bring(uploads: Sequence[Any], model: str) -> list[str]:
-    """A sentence a file; one that cannot be read keeps no other from becoming a run."""
+    """A sentence per file; one that cannot be read keeps no other from becoming a run."""
     lines: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         paths = [_store_upload(Path(folder), number, upload) for number, upload in enumerate(uploads)]

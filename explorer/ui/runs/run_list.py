@@ -1,4 +1,4 @@
-"""All runs, a table a study with its rows by benchmark: what is going on, what was found, and which are looked at."""
+"""All runs, a table per study with its rows by benchmark: what is going on, what was found, and which are looked at."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from explorer.ui import layout, links, progress, resources, run_names, show, vis
 from explorer.ui.columns import count_column, id_column, link_column, name_column
 
 ROW, MOST_ROWS = 35, 14
-EXPORTED = ("findings", "a row an instance")
+EXPORTED = ("findings", "a row per instance")
 
 
 def draw_sweeps() -> None:

@@ -161,7 +161,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
       body.append(editor(one.lines[editing]));
     } else {
       const columns = made("div", "lx-columns");
-      columns.append(...one.columns.map((column) => drawn(column, one, number)));
+      let word; // its tokens stay on one line, where that is wide enough
+      for (const column of one.columns) {
+        if (!word || column.starts) columns.append((word = made("div", "lx-columns-of-word")));
+        word.append(drawn(column, one, number));
+      }
       body.append(columns);
     }
     part.append(body);
@@ -210,7 +214,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   function drawn(column, one, number) {
-    const stack = made("div", `lx-column${column.starts ? " lx-word" : ""}`);
+    const stack = made("div", "lx-column");
     column.cells.forEach((cell, line) => stack.append(cell ? token(cell, `${number}.${line}`) : gap()));
     if (one.total) stack.append(delta(column.delta));
     if (column.foot) stack.append(made("span", "lx-foot", column.foot));
@@ -370,6 +374,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const part = made("div", "lx-part");
     part.append(made("h4", "", one.heading));
     if (one.note) part.append(made("p", "lx-quiet lx-excluded", one.note));
+    if (one.grams.length) {
+      const heads = made("p", "lx-gram-heads lx-quiet");
+      heads.append(made("span"), made("span", "", "occurs"), made("span", "", "popularity"));
+      part.append(heads);
+    }
     const list = made("ul", "lx-grams");
     list.setAttribute("aria-label", one.heading);
     one.grams.forEach((gram, place) => {

@@ -97,7 +97,7 @@ def _correlated(items: pd.DataFrame, left_out: dict[str, int], values: dict[str,
 
 
 def pick_popularity(benchmark: str, line: Line, learned: Learned) -> Popularity | None:
-    """The popularity by which instances are told apart; none where no dose is known and nothing was counted."""
+    """Lets the reader choose what ranks instances: the planted dose or a score of counts; None without either."""
     dosed = doses(benchmark, line, learned.items)
     options = judged.sources(resources.ask_store, benchmark, dosed, str(learned.items["kind"].iloc[0]))
     if not options:

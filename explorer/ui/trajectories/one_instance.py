@@ -97,7 +97,7 @@ def telling(learned: Learned, ids: Sequence[str]) -> str:
 
 
 def _trace(line: Line, instance_id: str) -> pd.DataFrame:
-    """A row a stop: outcome and margin, nan where the run does not have the instance."""
+    """A row per stop: outcome and margin, nan where the run does not have the instance."""
     run_ids = tuple(stop.run_id for stop in line.stops)
     rows = resources.ask_store(queries.instance, run_ids, instance_id)
     return rows.drop_duplicates("run_id").set_index("run_id").reindex(list(run_ids)).reset_index()
