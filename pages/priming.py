@@ -30,6 +30,8 @@ LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER = (
     "Beside the paper",
 )
 
+NEAREST = {MATRICES: {"useful": priming_likeness.has_matrices, "far": True}}
+
 chosen = layout.open_page(
     "Priming", "Sentences before a pair move what a model prefers: acceptable or not, like the pair or unlike it."
 )
@@ -46,7 +48,7 @@ options = st.container()
 with show.problems():
     run_id = ""
     if view != LAB:
-        chosen = nearest_run.with_runs("priming", chosen)
+        chosen = nearest_run.with_runs("priming", chosen, **NEAREST.get(view, {}))
         with options, show.options("priming:run", "Stored run"):
             run_id = priming_run.pick(chosen)
     if view == LAB:
@@ -69,7 +71,7 @@ with show.problems():
     elif view == EDITS:
         priming_likeness.edits(chosen, run_id)
     elif view == MATRICES:
-        priming_likeness.matrices(run_id)
+        priming_likeness.matrices(chosen, run_id)
     else:
         priming_statistics.beside_the_paper(chosen, run_id)
     if run_id:

@@ -10,7 +10,8 @@ from explorer import display
 from explorer.figures import theme
 
 MARGIN = 190  # pixels
-NAMED = 80  # suites up to which each is named
+NAMED = 80  # rows up to which each is named
+NAMED_ACROSS = 30  # columns up to which each is named: more lie over each other in a narrow window
 
 
 def square_heatmap(
@@ -32,7 +33,7 @@ def square_heatmap(
     values = wide.reindex(index=names, columns=names).to_numpy(dtype=float, copy=True)
     if not diagonal:
         np.fill_diagonal(values, np.nan)
-    shown = [theme.escape(display.name(display.words(name), 30)) for name in names]
+    shown = [theme.escape(display.name(display.words(name), 36)) for name in names]
     reach = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
     scale = (
         [[0, theme.VERMILION], [0.5, "rgba(127, 127, 127, 0.10)"], [1, theme.BLUE]]
@@ -71,6 +72,8 @@ def square_heatmap(
     few = len(names) <= NAMED
     axis = {"tickmode": "array", "tickvals": list(range(len(names))), "showgrid": False, "zeroline": False}
     font = {"size": 11 if len(names) > 24 else 12}
-    figure.update_xaxes(**axis, ticktext=shown if few else None, tickangle=-60, tickfont=font, title_text=columns)
+    across = len(names) <= NAMED_ACROSS
+    title = columns if across else f"{columns}, in the order of the rows"
+    figure.update_xaxes(**axis, ticktext=shown, showticklabels=across, tickangle=-60, tickfont=font, title_text=title)
     figure.update_yaxes(**axis, ticktext=shown if few else None, autorange="reversed", tickfont=font, title_text=rows)
     return figure

@@ -12,6 +12,8 @@ from explorer.figures.model_names import name_of
 from explorer.scoring import catalog, suites
 
 COLORS = theme.PALETTE[:-1]  # gray stands for what is no model
+# Models of the glass box that stand on a page with others that have their color in the catalog's order.
+OWN = {"glassbox-xs": theme.ORANGE, "glassbox-s": theme.BROWN, "glassbox-m": theme.CRIMSON}
 
 
 def model_title(model: str) -> str:
@@ -45,16 +47,19 @@ def model_color(model: str) -> str:
         for place, known in enumerate(model_title(name).casefold() for name in catalog.MODELS)
         if named.startswith(known.removesuffix(")"))  # a remark may follow in the same parentheses
     ]
+    if not fitting:
+        return COLORS[zlib.crc32(named.encode("utf-8", "replace")) % len(COLORS)]
     # The longest name says most ("Pythia 160M (deduped)" before "Pythia 160M"); of equal ones the first of the catalog.
-    place = -max(fitting)[1] if fitting else zlib.crc32(named.encode("utf-8", "replace"))
-    return COLORS[place % len(COLORS)]
+    place = -max(fitting)[1]
+    return OWN.get(list(catalog.MODELS)[place], COLORS[place % len(COLORS)])
 
 
 def model_colors(models: Sequence[str]) -> list[str]:
     """A color per model: its own, or the next that is free where one before it in the figure has that color."""
     colors_taken: list[str] = []
     for model in models:
-        start = COLORS.index(model_color(model))
-        order = [*COLORS[start:], *COLORS[:start]]
+        color = model_color(model)
+        start = COLORS.index(color) if color in COLORS else 0
+        order = [color, *COLORS[start:], *COLORS[:start]]
         colors_taken.append(next((color for color in order if color not in colors_taken), order[0]))
     return colors_taken

@@ -125,12 +125,13 @@ def small_curves(
     *,
     tick: str,
     across: str,
+    up: str = "",
     reference: float | None = None,
     zero: str = "",
     ticks: Mapping[float, str] | None = None,
     least: int = HEIGHT,
 ) -> go.Figure:
-    """A line per curve, its interval a band; `across` names the lower axis, `ticks` its places where it has few."""
+    """A line per curve, its interval a band; `across`, `up` name the axes, `ticks` the lower one's places if few."""
     figure = _figure(least)
     for curve in curves:
         color = colors[curve.model]
@@ -167,7 +168,7 @@ def small_curves(
     figure.update_xaxes(title={"text": across, "standoff": STANDOFF}, showgrid=False)
     if ticks:
         figure.update_xaxes(tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()), tickangle=0)
-    figure.update_yaxes(tickformat=_short(tick), nticks=5)
+    figure.update_yaxes(title={"text": up, "standoff": STANDOFF}, tickformat=_short(tick), nticks=5)
     return figure
 
 

@@ -23,6 +23,7 @@ PURPLE = "#CC79A7"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 GRAY = "#7F7F7F"
+CRIMSON, BROWN = "#C2456B", "#96702E"  # beside the palette, where one figure has more models than it has colors
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY)
 
 # From the least to the most of what is no model: seen on a white ground and on a dark one, and no color above.

@@ -98,6 +98,10 @@ def _priming(runs: Sequence[OfRun]) -> Together | None:
     rest = ""
     if changes and not any(sentences.is_clear(change) for change in changes):
         rest = "; there is no evidence that unrelated ones change it"
+    known = [sentences.after_longest(run.findings, "matched_acceptable") for run, _ in of_benchmark]
+    raised = [change for change in known if change]
+    if falls and raised and all(sentences.is_clear(change) and change.value > 0 for change in raised):
+        rest = f", acceptable ones raise it{rest}" if bad == "unacceptable" else rest
     return Together(
         f"{bad.capitalize()} sentences of the same kind before a pair take accuracy {display.listed(falls)}{rest}.",
         largest.size,

@@ -40,6 +40,7 @@ UNITS = ("units", "paradigms", "suites")  # names in a finding's detail of how m
 FEWEST_IN_GROUP = 20  # items of a group that is named as the weakest
 FEWEST_GROUPS = 4
 OVERALL, OVER_SUITES = "overall", "mean over suites"
+LEAST_HALF = 0.4  # of the items: the smaller side of a split at the median that still goes by the name of a half
 WHOLES = (OVERALL, "mean over groups", "all items alike")  # groups of a finding that are no groups of instances
 # A study's setting → what it is in words; the first that was run is told.
 SWAPPED = {"NV": "nouns and verbs", "N": "nouns", "V": "verbs"}
@@ -353,19 +354,22 @@ def _popularity(findings: Findings, about: About) -> list[str]:
     if gap is None:
         return []
     low, high = (findings.one(popularity.SPLIT.half, setting=side) for side in ("low", "high"))
-    sides = ""
+    sides, half = "", "half"
     if low and high:
         of_low, of_high = shares(low.value, high.value)
-        sides = f"{of_high} are right, {of_low} of the other half; "
+        # Scores that tie at the median leave no halves: then it is said of how many this is.
+        is_half = min(low.n, high.n) >= LEAST_HALF * (low.n + high.n)
+        half = "half" if is_half else f"{high.n:,} of {low.n + high.n:,} instances"
+        sides = f"{of_high} are right, {of_low} of {'the other half' if is_half else 'the others'}; "
     numbers = f"{sides}{_points(gap.value)}, {_ends(gap, 'points')}, {_units_in_words(gap, 'paradigms')}"
     if is_clear(gap):
-        better = "better" if gap.value > 0 else "worse"
-        lines = [f"{about.model} does {better} on the more popular half{about.of} ({numbers})."]
+        does = f"{about.model} does {'better' if gap.value > 0 else 'worse'}"
     else:
-        lines = [f"There is no evidence that {about.model} does better on the more popular half{about.of} ({numbers})."]
+        does = f"There is no evidence that {about.model} does better"
+    lines = [f"{does} on the more popular {half}{about.of} ({numbers})."]
     ranks = findings.one(popularity.SPLIT.rank_split)
     if ranks and (ranks.value < gap.low or ranks.value > gap.high):
-        lines.append(f"Many instances tie at the median: with ties broken at random it is {_points(ranks.value)}.")
+        lines.append(f"Many scores tie at the median: in halves, ties broken at random, it is {_points(ranks.value)}.")
     counted_in_own_data = findings.one(popularity.INDEX_IS_PRETRAINING_DATA)
     if counted_in_own_data and counted_in_own_data.value == 0:
         lines.append("Counts are from an index that is not the model's data.")

@@ -87,3 +87,13 @@ def test_every_figure_of_models_draws_a_model_in_its_color_whatever_stands_befor
 def test_a_remark_in_the_parentheses_of_a_name_leaves_it_its_color():
     assert model_color("Pythia 160M (deduped, imported)") == model_color("Pythia 160M (deduped)")
     assert model_color("Pythia 160M (imported)") == model_color("Pythia 160M") != model_color("Pythia 160M (deduped)")
+
+
+def test_the_glass_boxes_have_other_colors_than_the_models_they_stand_beside():
+    names = [*(f"glassbox-{size}" for size in ("xs", "s", "m", "l")), "gemma-3-270m", "smollm2-135m-instruct",
+             "EleutherAI/pythia-12b-deduped", "openai:gpt-3.5-turbo"]  # fmt: skip
+    assert len({model_color(name) for name in names}) == len(names)
+    for color in {model_color(name) for name in names}:
+        assert (
+            min(theme.contrast(color, ground.paper) for ground in theme.THEMES.values()) >= 3 or color in theme.PALETTE
+        )

@@ -58,8 +58,8 @@ def test_sentences_say_what_is_seen_and_what_is_not():
         "0.99."
     )
     assert words.accuracy_in_words("Glass box M", [response(0, 0.5, 0.4, 0.6), *found]) == (
-        "Glass box M is right above chance from 4 times on, and in 99.0% (95% interval 95.0% to 100.0%) where the "
-        "deciding n-gram occurs 64 times in the corpus. Where it never occurs, 50.0% (95% "
+        "Glass box M beats chance once the deciding n-gram occurs 4 times in its corpus, and is right in 99.0% (95% "
+        "interval 95.0% to 100.0%) where it occurs 64 times. Where it never occurs, 50.0% (95% "
         "interval 40.0% to 60.0%)."
     )
     assert "no effect" in words.accuracy_in_words("Glass box M", flat)

@@ -22,10 +22,9 @@ def accuracy_in_words(title: str, responses: Sequence[Response]) -> str:
     never = f" Where it never occurs, {_share(zero)}." if zero else ""
     if first is None:
         return f"{title} shows no effect of the dose: {_share(most)} at {most.dose:,} times.{never}"
-    since = "the first time" if first == 1 else f"{first:,} times"
     return (
-        f"{title} is right above chance from {since} on, and in {_share(most)} where the deciding n-gram occurs "
-        f"{most.dose:,} times in the corpus.{never}"
+        f"{title} beats chance once the deciding n-gram occurs {times(first)} in its corpus, and is right in "
+        f"{_share(most)} where it occurs {most.dose:,} times.{never}"
     )
 
 

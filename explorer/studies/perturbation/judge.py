@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 ROLE = "judge"
 # Tried on pairs of tests/variants/data/shipped_reading.jsonl (NV, seed 0), on equal texts and on unrelated ones.
 EMBEDDED = (
-    "No model that comes along can be this judge. SmolLM2 135M Instruct answered none of 103 pairs with one of the two "
-    "words. BERTScore with MiniLM tells swapped from unrelated texts without a mistake, but not the 102 pairs that two "
-    "readers called the same from the 23 that both called badly changed (AUC 0.48, where 0.5 is chance)."
+    "None of the included models can be this judge. SmolLM2 135M Instruct answered none of 103 pairs with one of the "
+    "two words. BERTScore with MiniLM tells swapped from unrelated texts without a mistake, but not the 102 pairs that "
+    "two readers called the same from the 23 that both called badly changed (AUC 0.48, where 0.5 is chance)."
 )
 
 Perturb = Callable[[Sequence[Instance]], list[PerturbedInstance]]

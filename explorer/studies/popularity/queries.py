@@ -128,12 +128,13 @@ def undefined(store: Store, run_id: str) -> pd.DataFrame:
     """Why instances have no popularity in a run, and how many: the counts that could not be had or texts too short."""
     return store.frame(
         """
-        SELECT regexp_replace(reason, '[0-9][0-9,]*', 'N', 'g') AS why, count(DISTINCT instance_id) AS n
+        SELECT CASE WHEN count(DISTINCT reason) = 1 THEN min(reason) ELSE 'such as: ' || min(reason) END AS why,
+            count(DISTINCT instance_id) AS n
         FROM measures
         WHERE run_id = ?
             AND measure = 'ips'
             AND (value IS NULL OR isnan(value))
-        GROUP BY ALL
+        GROUP BY regexp_replace(reason, '[0-9][0-9,]*', '', 'g')
         ORDER BY n DESC
         """,
         [run_id],

@@ -49,6 +49,9 @@ def draw_verdict(item: Instance, scores: Scores) -> None:
         return
     correct = shown.judgment.get("correct")
     kind = answers.verdict_of(correct.value)
+    options = answers.options_of(shown.asked)
+    if kind == "none" and len(options) == 1 and not math.isnan(options[0].logprob):
+        return  # nothing that it could be better or worse than
     sentence = answers.verdict_sentence(
         item, shown.asked, correct.value, shown.judgment.value("margin"), correct.reason
     )

@@ -35,7 +35,7 @@ def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
     """
     named = [token for guess in guesses for token, _ in guess.tokens[:MOST]]
     shared = [token for token in dict.fromkeys(named) if named.count(token) > 1]
-    colors = {token: theme.PALETTE[i] for i, token in enumerate(shared[: len(theme.PALETTE) - 1])}
+    colors = dict(zip(shared, theme.in_order(len(shared)), strict=True))
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"annotations": []}
     wide = (1 - APART * (len(guesses) - 1)) / max(1, len(guesses))
@@ -52,7 +52,8 @@ def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
         })  # fmt: skip
         layout[f"xaxis{place}"] = {
             "domain": [left, left + wide], "anchor": f"y{place}", "range": [0, 1.25], "tickvals": [0, 0.5, 1],
-            "tickformat": ".0%", "showgrid": False, "fixedrange": True, "visible": bool(shown),
+            "tickformat": ".0%", "title": {"text": "Probability"}, "showgrid": False, "fixedrange": True,
+            "visible": bool(shown),
         }  # fmt: skip
         layout[f"yaxis{place}"] = {
             "domain": [0, 1], "anchor": f"x{place}", "tickmode": "array", "tickvals": list(range(len(shown))),
@@ -69,7 +70,7 @@ def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
                 "text": theme.hover(guess.reason or "no token follows", wide=22), "font": {"size": 13},
             })  # fmt: skip
     margin = {"l": 8, "r": 16, "t": 54, "b": 8}
-    return theme.figure(*traces, height=90 + ROW * MOST, margin=margin, bargap=0.2, **layout)
+    return theme.figure(*traces, height=112 + ROW * MOST, margin=margin, bargap=0.2, **layout)
 
 
 def _label(token: str) -> str:

@@ -327,14 +327,16 @@ def draw_ontology(dossier: DossierRows, colors: Mapping[str, str], chosen: Chose
     if not knows_by_model:
         return None
     right = [model for model, is_right in knows_by_model.items() if is_right]
-    sentence = f"The right ID is given by {_and(right)}" if right else "No model gives the right ID"
+    asked = list(knows_by_model)
+    sentence = f"The right ID is given by {_and(right)}" if right else _none_right(asked)
     figure = None
     if dots:
         figure = small_dots(
             dots, colors, tick=".1f", across="Rank of the right ID among others drawn at random, 1 the likeliest",
             rows=list(colors), least=LOW,
         )  # fmt: skip
-        figure.update_xaxes(rangemode="tozero")
+        last = max(dot.value for dot in dots)
+        figure.update_xaxes(range=[0.5, max(last, 4) + 0.5], tickformat=",d", nticks=int(min(max(last, 4), 6)), tick0=1)
     return Row(
         "Ontology", _sentence([sentence]), figure, "Ontologies", "Ask for it live",
         {"view": "Concept inspector", "model": chosen.model, "benchmark": chosen.benchmark,
@@ -388,6 +390,13 @@ def _model(run: DossierRun) -> str:
 def _sentence(parts: Any) -> str:
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _none_right(models: Sequence[str]) -> str:
+    if len(models) == 1:
+        return f"{models[0]} does not give the right ID"
+    return f"Neither {' nor '.join(models)} gives the right ID" if len(models) == 2 else (
+        f"None of {_and(models)} gives the right ID")  # fmt: skip
 
 
 def _and(parts: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def _accuracy(together_said: Together, runs: Sequence[OfRun], colors: Mapping[st
     return Card(
         "Accuracy",
         together_said.sentence,
-        small_dots(dots, colors, tick=".0%"),
+        small_dots(dots, colors, tick=".0%", across="Accuracy"),
         f"Share of instances on which a model prefers the right option; {_largest(dots, runs)}",
         together_said.size,
         "Instance",
@@ -87,7 +87,9 @@ def _priming(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str
     return Card(
         "Priming",
         together_said.sentence,
-        small_curves(curves, colors, tick=".0%", across="Tokens of context", reference=0.5, zero="chance"),
+        small_curves(
+            curves, colors, tick=".0%", across="Tokens of context", up="Accuracy", reference=0.5, zero="chance"
+        ),
         f"Accuracy on {together_said.on}; bands are 95% intervals {over}, n = {curves[0].dots[0].n:,} pairs.",
         together_said.size,
         "Priming",
@@ -119,7 +121,7 @@ def _ontology(together_said: Together, runs: Sequence[OfRun], colors: Mapping[st
         return Card(
             "Ontologies",
             together_said.sentence,
-            small_curves(curves, colors, tick=".0%", across="Popularity bucket, the most popular last"),
+            small_curves(curves, colors, tick=".0%", across="Popularity bucket, the most popular last", up="Right IDs"),
             _note(
                 f"Right IDs of {together_said.on} by popularity; bands are 95% intervals over concepts.", together_said
             ),
@@ -136,7 +138,7 @@ def _ontology(together_said: Together, runs: Sequence[OfRun], colors: Mapping[st
     return Card(
         "Ontologies",
         together_said.sentence,
-        small_dots(dots, colors, tick=".0%", reference=0.5, zero="chance"),
+        small_dots(dots, colors, tick=".0%", across="Share of IDs", reference=0.5, zero="chance"),
         _note(
             f"Share of other IDs that a label speaks for less than for its own; {_largest(dots, runs)}", together_said
         ),
@@ -169,7 +171,7 @@ def _memorization(together_said: Together, runs: Sequence[OfRun], colors: Mappin
     return Card(
         "Memorization",
         together_said.sentence,
-        small_dots(dots, colors, tick=".2f", reference=0.5, zero="chance"),
+        small_dots(dots, colors, tick=".2f", across="AUC", reference=0.5, zero="chance"),
         _note(f"AUC of the loss beside that of neighbors; {_largest(dots, runs)}", together_said),
         together_said.size,
         "Memorization",
@@ -189,7 +191,8 @@ def _icl(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str, st
     if not curves:
         return None
     return Card(
-        "In-context", together_said.sentence, small_curves(curves, colors, tick=".0%", across="Demonstrations"),
+        "In-context", together_said.sentence,
+        small_curves(curves, colors, tick=".0%", across="Demonstrations", up="Replicated"),
         _note(f"Share of replicated items; bands are 95% intervals, n = {curves[0].dots[0].n:,} items.", together_said),
         together_said.size, "In-context",
     )  # fmt: skip
@@ -247,8 +250,8 @@ def dose_card(
     names = [name for name, _ in lines]
     colors = dict(zip(names, model_colors(names) if of_models else [theme.GRAY] * len(names), strict=True))
     figure = small_curves(
-        curves, colors, tick=tick, across="Times in the corpus", reference=0.5, zero="chance",
-        ticks=_told_places(places),
+        curves, colors, tick=tick, across="Times in the corpus", up="Accuracy" if of_models else "AUC", reference=0.5,
+        zero="chance", ticks=_told_places(places),
     )  # fmt: skip
     largest = [responses[-1] for _, responses in lines if responses]
     size = max((response.value - 0.5 for response in largest if response.low > 0.5), default=0.0)

@@ -83,7 +83,7 @@ def _membership() -> Card | None:
     attacks = [(name, of_attack) for name in SHOWN if (of_attack := _responses_of(responses, name))]
     if not attacks:
         return None
-    name, best = max(attacks, key=lambda attack: attack[1][-1].value)
+    name, best = max(attacks, key=lambda attack: sum(response.value for response in attack[1]))
     lines = [(SHOWN[attack][0], of_attack) for attack, of_attack in attacks]
     model = layout.model_title(str(frame[MODEL].iloc[0]))
     return dose_card(

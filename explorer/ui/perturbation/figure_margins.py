@@ -34,7 +34,7 @@ def before_and_after(items: pd.DataFrame, label: str) -> go.Figure:
                 y=part["margin_after"],
                 mode="markers",
                 name=f"{fate} ({len(part):,})",
-                marker={"size": 6 if fate == "right both times" else 8, "opacity": 0.8, "color": color},
+                marker={"size": 6 if fate == "right both times" else 8, "color": color},
                 customdata=[
                     [
                         row["instance_id"],

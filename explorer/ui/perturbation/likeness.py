@@ -36,7 +36,7 @@ def draw_likeness(model: str, pos: str) -> None:
     show.note(
         "Changed texts only: a box holds the middle half of a task's texts with the median as its line, whiskers reach "
         "from 5 to 95%. Formal tasks above, functional below (the paper's figure 3; its encoder is roberta-large, so "
-        "that its BERTScore is none to compare with)."
+        "that its BERTScore is not comparable)."
     )
     show.folded_table(
         rows,

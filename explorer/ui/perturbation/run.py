@@ -61,9 +61,10 @@ def _run(run_id: str, pos: str, slice_picked: slices.Slice | None, settings: dic
     index = str(settings.get("index") or "")
     if index:
         corpus_mark.draw_corpus_mark(index, chosen.model)
-    show.says(*(conclusions.of_run(run_id) if pos == "NV" else []))
     items = slices.rows_of_slice(resources.ask_store(perturbation_queries.outcomes, run_id, pos), slice_picked)
     items = items.assign(fate=fates_of(items))
+    is_whole = pos == "NV" and slice_picked is None
+    show.says(*(conclusions.of_run(run_id) if is_whole else []) or filter(None, [fates_in_words(items)]))
     picked = _figure(run_id, pos, items, chosen)
     undecided_verdicts.draw_undecided_note([run_id])
     pairs.draw_perturbation_pairs(run_id, pos, chosen, picked)
@@ -97,6 +98,18 @@ def fates_of(items: pd.DataFrame) -> list[str]:
         else:
             fates.append("gained" if after == 1 else "wrong both times")
     return fates
+
+
+def fates_in_words(items: pd.DataFrame) -> str:
+    """How many verdicts the swaps turned, and to which side; "" where none was given before and after."""
+    counts = {fate: int((items["fate"] == fate).sum()) for fate in COLORS}
+    judged = sum(counts.values())
+    if not judged:
+        return ""
+    return (
+        f"Of {judged:,} instances judged before and after their words were swapped, {counts['lost']:,} turned from "
+        f"right to wrong and {counts['gained']:,} from wrong to right."
+    )
 
 
 def _figure(run_id: str, pos: str, items: pd.DataFrame, chosen: Chosen) -> list[str]:

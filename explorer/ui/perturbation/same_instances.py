@@ -55,6 +55,15 @@ def draw_same_instances(chosen: Chosen) -> None:
     if pairs.empty:
         texts.offer(chosen.benchmark)
         return
+    # A swap in the wrong option alone leaves two equal texts: the study does not ask about those either.
+    changed = [
+        right_text(instance_of(old)) != right_text(instance_of(new))
+        for old, new in zip(pairs["payload"], pairs["variant"], strict=True)
+    ]
+    pairs = pairs[changed]
+    if pairs.empty:
+        show.note("No swap of this run changed a right text, so there is nothing here for you to judge.")
+        return
     _draw_comparison(run_id, pos, pairs, str(settings.get("judge") or ""))
 
 
@@ -235,8 +244,10 @@ def _store_verdicts(run_id: str, pos: str, answers: Sequence[tuple[str, str, str
 def _answers(pairs: pd.DataFrame, verdicts: Verdicts) -> None:
     """Every pair that somebody judged, with everybody's verdict."""
     judged = pairs[pairs["instance_id"].isin({name for answers in verdicts.values() for name in answers})]
+    if judged.empty:
+        return
     drawer = st.expander("Every judged pair", key="judge:all", on_change="rerun")
-    if drawer.open and len(judged):
+    if drawer.open:
         with drawer:
             rows: dict[str, Any] = {
                 "instance": judged["instance_id"],

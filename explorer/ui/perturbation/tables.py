@@ -79,7 +79,7 @@ def sentence(rows: pd.DataFrame, pos: str) -> str:
     rest = len(rows) - down - up
     return (
         f"With {POS[pos].lower()} swapped and labels kept, accuracy falls in {down} of {len(rows)} comparisons and "
-        f"rises in {up}; in {rest} there is no evidence of a change."
+        f"rises in {up or 'none'}; in {rest} there is no evidence of a change."
     )
 
 
@@ -119,9 +119,10 @@ def _beside_the_paper(rows: pd.DataFrame, random_draws: pd.DataFrame, loose: pd.
     if absent:
         show.note(f"Not drawn, since the paper has no such task and no run swaps it as published: {', '.join(absent)}.")
     show.note(
-        "The paper's models are others and larger, and it does not ask that a swap keeps the label; so the two differ "
-        "in more than one thing. A run whose swaps are made as published does what the paper's appendix A.2 says, with "
-        "the same model: what is not left of its change is due to swaps that change label, meaning or grammar."
+        "The lexical-popularity paper has other and larger models, and does not ask that a swap keeps the label; so "
+        "the two differ in more than one thing. A run whose swaps are made as published does what its appendix A.2 "
+        "says, with the same model: the part of its change that is not there with labels kept is due to swaps that "
+        "change label, meaning or grammar."
     )
     left = left_rows(like_with_like(ours, random_draws, loose), loose, printed)
     show.folded_table(

@@ -219,9 +219,10 @@ def _numbers(findings: pd.DataFrame) -> None:
     if ranks is not None:
         detail = json.loads(ranks["detail"])
         show.note(
-            f"Scores tie at the median: {gap['reason']}. Split by rank instead, ties broken at random "
-            f"{detail['seeds']} times: {display.share(detail['low'])} against {display.share(detail['high'])}, a "
-            f"difference of {display.points(ranks['value'])} (middle 95% of the ways to break ties {_range(ranks)})."
+            f"Scores tie at the median, so that the halves hold {low['n']:,} and {high['n']:,} instances. Split by "
+            f"rank instead, ties broken at random {detail['seeds']} times, {display.share(detail['high'])} of the "
+            f"more popular half are right and {display.share(detail['low'])} of the other, a difference of "
+            f"{display.points(ranks['value'])} points (middle 95% of the ways to break ties {_range(ranks)})."
         )
 
 

@@ -14,11 +14,12 @@ from explorer.results import queries
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import edit_correlations, minus
-from explorer.ui import links, resources, run_words, show
+from explorer.ui import links, resources, run_words, show, study_start
 from explorer.ui.columns import count_column, number_column, p_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming.figure_curves import name_of
 from explorer.ui.priming.figure_edits import edit_curves, edit_effects
+from explorer.variants.prefix_edits import PREFIX_EDITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ MATRICES = {
 }
 
 
+def has_matrices(run_id: str) -> bool:
+    """Whether a run compared suites with suites."""
+    return len(resources.ask_store(priming_queries.matrix, run_id, declared.TOKEN_F1.name)) > 1
+
+
 def _asked_for_edits(run_id: str) -> bool:
     spec = resources.ask_store(queries.run, run_id)["spec"]
     return bool(len(spec) and json.loads(spec.iloc[0])["settings"].get("edits"))
@@ -59,11 +65,13 @@ def edits(chosen: Chosen, run_id: str) -> None:
         )
         return
     if curves.empty:
-        show.nothing_yet(
+        study_start.offer(
+            "priming",
+            chosen,
             "No perturbed contexts in this run",
-            "Choose edits among the options of a run.",
-            f"python -m explorer run priming --model {chosen.model} --benchmark {chosen.benchmark} "
-            "--set edits=prefix_adverb,suffix_adverb,long_prefix_adverb,clause,quotation,all",
+            "A run with perturbed contexts changes the sentences before a pair, by an adverb in front or a clause, and "
+            "shows whether they then move the judgment less.",
+            settings={"edits": ",".join(PREFIX_EDITS), "chains": 2, "lengths": "0,100,200,300,400,500"},
         )
         return
     sides = list(dict.fromkeys(curves["condition"]))
@@ -102,15 +110,19 @@ def edits(chosen: Chosen, run_id: str) -> None:
     )
 
 
-def matrices(run_id: str) -> None:
+def matrices(chosen: Chosen, run_id: str) -> None:
     """Suites compared with suites, and whether the matrices and judgments go together."""
     matrices = {finding.name: matrix for finding, matrix in MATRICES.items()}
     cells = {name: resources.ask_store(priming_queries.matrix, run_id, name) for name in matrices}
     present = [name for name, cells_of_matrix in cells.items() if len(cells_of_matrix) > 1]
     if not present:
-        show.nothing_yet(
-            "No matrices in this run",
-            "A run of several suites makes them where “Sentences compared for the likeness of suites” is not 0.",
+        study_start.offer(
+            "priming",
+            chosen,
+            "No heat maps in this run",
+            "A run that compares suites asks pairs of each suite after sentences of every other one, and shows whether "
+            "suites that share words and structure prime each other more.",
+            settings={"overlap": 100, "matrix": 5, "chains": 2, "lengths": "0,100,200,300,400,500"},
         )
         return
     name = links.pick(
@@ -144,7 +156,10 @@ def matrices(run_id: str) -> None:
         },
     )
     if declared.MATRIX_DELTA.name not in present:
-        show.note(f"How one suite primes another is asked where “{run_words.label('matrix')}” is above 0.")
+        show.note(
+            "This run did not ask how one suite primes another; a run does whose setting "
+            f"“{run_words.label('matrix')}” is above 0."
+        )
     _correlations(resources.ask_store(priming_queries.correlations, run_id), run_id)
 
 
@@ -156,7 +171,7 @@ def furthest(cells: pd.DataFrame, kind: Matrix) -> str:
     top = apart.iloc[int(apart["value"].abs().to_numpy().argmax())]
     value = format(float(top["value"]), kind.tick).replace("-", "−")
     target, other = (display.words(str(top[name])) for name in ("grp", "other"))
-    return f"{kind.title}: most between different suites for {target} after {other} ({value})."
+    return f"{kind.title}: of two different suites the largest is {target} after {other}, {value}."
 
 
 def together(table: pd.DataFrame) -> str:

@@ -15,6 +15,7 @@ from explorer.stats.p_values import LEGEND, stars
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import SOURCE, Published, statements
 from explorer.studies.priming.regression import BY_SUITE, UNRELATED_BY_SUITE
+from explorer.studies.sentences import OVER_SUITES
 from explorer.ui import links, resources, show
 from explorer.ui.columns import number_column, p_column, text_column
 from explorer.ui.layout import Chosen
@@ -27,6 +28,7 @@ MODELS = {
     "suite and item": "The same, with an intercept for each item too",
     "unrelated": "As published: unrelated contexts",
 }
+AS_PUBLISHED = "As published, it takes an effect to be the same in every suite, which makes its intervals too narrow."
 ROW = 35  # pixels of a table's row
 FEWEST_SUITES = 5
 TERMS = {
@@ -58,7 +60,8 @@ def regressions(run_id: str) -> None:
         stars=[stars(p) for p in of_setting["p"]],
     )
     if known:
-        show.says(in_words(of_setting, fits[setting]))
+        caution = [] if setting in (BY_SUITE, UNRELATED_BY_SUITE) else [AS_PUBLISHED]
+        show.says(in_words(of_setting, fits[setting]), *caution)
         show.chart(
             resources.drawn(regression_terms, of_setting[of_setting["term"] != TERMS["Intercept"]]),
             key=f"terms:{setting}:{run_id}",
@@ -72,8 +75,8 @@ def regressions(run_id: str) -> None:
         + (
             "Judgments of a suite go together, so that errors are by suite."
             if by_suite
-            else "Only intercepts vary by suite: where the effect itself differs by suite, these intervals are too "
-            "narrow. Errors by suite, or the bands over suites in “Curves”, are the ones to trust."
+            else "Only intercepts vary by suite. Errors by suite, or the bands over suites in “Curves”, are the ones "
+            "to trust."
         )
     )
     if known:
@@ -174,7 +177,11 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
 
 
 def _ours(row: Published, findings: pd.DataFrame) -> str:
-    matching = findings[(findings["finding"] == row.finding.name) & (findings["grp"] == row.group)]
+    of_finding = findings[findings["finding"] == row.finding.name]
+    # A change has its interval over suites, as in the view “Curves”, where the run has several.
+    groups = [OVER_SUITES, row.group] if row.takes in ("largest", "smallest") else [row.group]
+    group = next((name for name in groups if name in set(of_finding["grp"])), row.group)
+    matching = of_finding[of_finding["grp"] == group]
     for column, wish in (("condition", row.condition), ("setting", row.setting)):
         if wish:
             matching = matching[matching[column] == wish]
