@@ -28,7 +28,8 @@ with show.problems():
     if view == LIVE:
         icl_lab.draw_icl_lab(chosen)
     elif view == TOGETHER:
-        chosen = nearest_run.with_runs("icl", chosen)
+        if not icl_together.has_runs(chosen.model):
+            chosen = nearest_run.with_runs("icl", chosen)
         if not icl_together.draw_icl_together(chosen):
             show.note("No in-context run of this model has concluded yet.")
     else:

@@ -67,7 +67,7 @@ with show.problems():
     elif view == SUITES:
         priming_suites.draw_priming_suites(chosen, run_id)
     elif view == REGRESSION:
-        priming_statistics.regressions(run_id)
+        priming_statistics.regressions(run_id, chosen.model)
     elif view == EDITS:
         priming_likeness.edits(chosen, run_id)
     elif view == MATRICES:

@@ -10,13 +10,19 @@ from explorer.figures.interval_dots import ROW, interval_dots
 
 
 def accuracy_by_group(
-    groups: pd.DataFrame, *, overall: float | None = None, ideal: float | None = None, chance: float | None = None
+    groups: pd.DataFrame,
+    *,
+    overall: float | None = None,
+    ideal: float | None = None,
+    chance: float | None = None,
+    color: str = theme.BLUE,
 ) -> go.Figure:
     """A dot per group with its interval, the best at the top.
 
-    `groups` has the columns grp, value, low, high (shares), n. `overall`, `ideal` and `chance` are drawn as lines.
+    `groups` has the columns grp, value, low, high (shares), n. `overall`, `ideal` and `chance` are drawn as lines;
+    `color` is the model's.
     """
-    dots, axis = interval_dots(groups, ".1%")
+    dots, axis = interval_dots(groups, ".1%", color)
     figure = theme.figure(dots, height=70 + ROW * max(3, len(groups)))
     figure.update_xaxes(tickformat=".0%", range=_range(groups), title_text="Accuracy, with its 95% interval")
     figure.update_yaxes(**axis, showgrid=True)

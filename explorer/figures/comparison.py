@@ -12,6 +12,7 @@ from explorer import display
 from explorer.figures import theme
 from explorer.figures.models import model_colors
 
+LONG = 25  # rows from which on the axis stands above them
 MOST_DOTS = 5000  # more than that are shown as a density
 ROW, APART = 24, 0.15  # pixels a row; how far the two runs stand from its middle, in rows
 
@@ -80,7 +81,10 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
             )
         )
     figure = theme.figure(*traces, height=90 + ROW * max(3, len(rows)))
-    figure.update_xaxes(tickformat=".0%", title_text="Accuracy, with its 95% interval")
+    # Of many rows the end is far below the window.
+    side = "top" if len(rows) > LONG else "bottom"
+    figure.update_xaxes(tickformat=".0%", title_text="Accuracy, with its 95% interval", side=side)
+    figure.update_layout(legend={"y": 1 + 60 / figure.layout.height} if side == "top" else {})
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,

@@ -15,6 +15,7 @@ from explorer import display
 from explorer.figures import theme
 
 CELL = 46  # pixels
+MANY, ABOVE = 6, 60  # measures from which on the key has room in the empty half; pixels of a key above the cells
 LINE = 20  # characters of a line of a name
 CERTAIN = 0.05
 # Vermilion for opposite, blue for alike. The middle is no blank: only on a ground of its own has a number the same
@@ -75,8 +76,9 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             "len": 0.36,
             "x": 1,
             "xanchor": "right",
-            "y": 1,
-            "yanchor": "top",
+            # Of few measures the empty half is too low for it.
+            "y": 1 if len(names) >= MANY else 1.03,
+            "yanchor": "top" if len(names) >= MANY else "bottom",
             "tickvals": [-1, -0.5, 0, 0.5, 1],
             "title": {"text": "rho", "side": "top"},
         },
@@ -89,7 +91,13 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     size = 13 if len(names) <= 10 else 11
     texts = [_texts(labels_of_ink, ink, size) for ink, labels_of_ink in labels.items()]
     shown = [theme.escape(display.name(name, 40)) for name in names]
-    figure = theme.figure(cells, made_alike, *texts, height=150 + CELL * max(3, len(names)), hoverdistance=CELL // 2)
+    figure = theme.figure(
+        cells,
+        made_alike,
+        *texts,
+        height=150 + (0 if len(names) >= MANY else ABOVE) + CELL * max(3, len(names)),
+        hoverdistance=CELL // 2,
+    )
     figure.update_xaxes(
         tickmode="array", tickvals=list(range(len(names) - 1)), ticktext=shown[:-1], showgrid=False, zeroline=False,
         tickangle=-45,

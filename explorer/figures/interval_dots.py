@@ -15,11 +15,11 @@ from explorer.figures import theme
 ROW = 20  # pixels a group
 
 
-def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[str, object]]:
+def interval_dots(groups: pd.DataFrame, number: str, color: str = theme.BLUE) -> tuple[go.Scatter, dict[str, object]]:
     """The dots, the highest at the top, and the axis that names them.
 
-    `groups` has the columns grp, value, low, high, n; `number` is the format that values are told in. A dot carries its
-    group's name.
+    `groups` has the columns grp, value, low, high, n; `number` is the format that values are told in, `color`
+    the model's. A dot carries its group's name.
     """
     rows = groups.sort_values("value", na_position="first", kind="stable")
     places = list(range(len(rows)))
@@ -28,8 +28,8 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
         x=rows["value"],
         y=places,
         mode="markers",
-        marker={"size": 8, "color": theme.BLUE},
-        error_x=theme.interval_bars(rows["value"], rows["low"], rows["high"], theme.BLUE),
+        marker={"size": 8, "color": color},
+        error_x=theme.interval_bars(rows["value"], rows["low"], rows["high"], color),
         customdata=[
             [
                 str(row["grp"]),

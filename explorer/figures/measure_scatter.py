@@ -29,8 +29,8 @@ def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.
             x=_spread(part["x"]),
             y=_spread(part["y"]),
             mode="markers",
-            name=f"{theme.escape(display.name(name))} ({len(part):,})",
-            marker={"size": 7, "opacity": 0.8, "color": shade},
+            name=f"{theme.escape(display.name(display.words(name)))} ({len(part):,})",
+            marker={"size": 7, "opacity": 0.35 if name == OTHER else 0.9, "color": shade},
             selected={"marker": {"opacity": 0.95}},
             unselected={"marker": {"opacity": 0.18}},
             customdata=np.column_stack(
@@ -93,7 +93,7 @@ def _series(items: pd.DataFrame, color: str) -> Mapping[str, tuple[pd.DataFrame,
     shades = {**dict(zip(frequent, theme.in_order(len(frequent)), strict=True)), **theme.VERDICTS}
     series = {name: (items[names == name], shades[name]) for name in frequent}
     rest = items[names == OTHER]
-    return {**series, OTHER: (rest, theme.GRAY)} if len(rest) else series
+    return {OTHER: (rest, theme.GRAY), **series} if len(rest) else series  # gray first: the others lie over it
 
 
 def _spread(values: pd.Series) -> np.ndarray:

@@ -249,5 +249,7 @@ def test_marks_at_zero_and_at_the_longest_context_are_whole():
 def test_the_key_of_the_matrix_takes_no_width_from_its_cells():
     pairs = pd.DataFrame({"first": ["a"], "second": ["b"], "rho": [0.5], "low": [0.4], "high": [0.6], "p": [0.01],
                           "adjusted_p": [0.01], "n": [9]})  # fmt: skip
-    key = correlation_matrix(pairs, ["a", "b"]).data[0].colorbar
+    key = correlation_matrix(pairs, list("abcdef")).data[0].colorbar
     assert key.orientation == "h" and (key.xanchor, key.yanchor) == ("right", "top") and key.x == key.y == 1
+    above = correlation_matrix(pairs, ["a", "b"]).data[0].colorbar
+    assert above.y > 1 and above.yanchor == "bottom", "the empty half of few measures is too low for it"

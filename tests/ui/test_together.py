@@ -10,6 +10,7 @@ import pytest
 from explorer.settings import PRECOMPUTED
 from explorer.similarity import judge
 from explorer.similarity.replication import judge_prompt
+from explorer.ui.icl import together
 from explorer.ui.icl.figure_together import panels
 from explorer.ui.memorization.figure_tasks import bars_by_task
 from explorer.ui.perturbation.likeness import rows_of
@@ -32,7 +33,8 @@ def test_all_data_sets_of_a_model_stand_in_one_picture(open_page, shipped, pictu
     app = open_page("in_context", shipped, model="gemma-3-270m", benchmark="trec", facet="All data sets",
                     picture=picture)  # fmt: skip
     assert not app.exception
-    assert "Of 6 data sets most comes back on" in html_of(app)
+    sentence = {"matches": "Exactly or nearly at most", "performance": "right labels rise on"}
+    assert sentence.get(picture, "Of 6 data sets most comes back on") in html_of(app)
     assert len(app.get("plotly_chart")) == 1
 
 
@@ -126,3 +128,20 @@ def test_a_box_is_of_stored_quantiles_alone():
     )  # fmt: skip
     (row,) = rows_of(found).to_dict("records")
     assert (row["task"], row["least"], row["median"], row["greatest"]) == ("COPA", 0.1, 0.3, 0.5)
+
+
+def test_each_picture_of_all_data_sets_has_its_own_sentence():
+    def rows(name, what, *values):
+        return [{"name": name, "what": what, "down": "Full", "k": k, "value": value, "n": 40} for k, value in values]
+
+    shares = pd.DataFrame(
+        [*rows("RTE", together.BOTH, (0, 0.1), (5, 0.3)), *rows("RTE", together.EXACT, (0, 0.0), (5, 0.1))]
+    )
+    assert together.exact_in_words(shares) == (
+        "Exactly or nearly at most 30.0% come back (RTE, 5 demonstrations), word for word at most 10.0% (RTE, 5)."
+    )
+    both = shares[shares["what"] == together.BOTH]
+    falling = pd.DataFrame(rows("RTE", "", (0, 0.5), (5, 0.4)))
+    assert "rise on none of 1 data sets, and what is replicated on 1 of 1" in together.performance_in_words(
+        falling, both
+    )

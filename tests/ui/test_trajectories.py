@@ -47,7 +47,7 @@ def test_the_page_opens_on_a_figure_under_its_sentence(open_page, swept):
 )
 def test_the_end_that_comes_along_is_told_from_the_checkpoints_of_another_training(open_page, swept, view):
     told = words_of(open_page("trajectories", swept, **view))
-    assert "The last dot of Glass box M is the model that comes along" in told
+    assert "The last dot of Glass box M is the released model" in told
     trained = swept / "models" / "glassbox-m"  # by whoever has the cache: then all of it is one training
     trained.mkdir(parents=True)
     assert "comes along" not in words_of(open_page("trajectories", swept, **view))

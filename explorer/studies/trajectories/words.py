@@ -153,11 +153,13 @@ def left_out_in_words(comparison: Earlier) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def learned_in_words(title: str, stops: Sequence[Stop], place: int | None, last_right: bool) -> str:
-    """When one instance was learned, in a sentence."""
+def learned_in_words(title: str, stops: Sequence[Stop], place: int | None, outcomes: Sequence[float]) -> str:
+    """When one instance was learned, in a sentence; `outcomes` has 1 where a stop is right."""
+    first_right, last_right = (bool(outcomes) and outcomes[end] == 1 for end in (0, -1))
     if place is None:
         end = "it is right at the end, but not in every checkpoint that is stored" if last_right else "wrong at the end"
         return f"{title} has not learned it: {end}."
     if place == 0:
         return f"{title} is right from the first checkpoint on, {_after_stop(stops[0], 'tokens')}."
-    return f"{title} has learned it after {stop_in_words(stops[place], 'tokens')}: from there on it stays right."
+    before = "is right at first, then wrong, and has" if first_right else "has"
+    return f"{title} {before} learned it after {stop_in_words(stops[place], 'tokens')}: from there on it stays right."

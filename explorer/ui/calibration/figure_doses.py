@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from explorer.figures import theme
 from explorer.studies.calibration.doses import Response
 
+CROWDED = 5  # lines
 MARKS = ("circle", "square", "diamond", "triangle-up", "circle-open", "square-open", "diamond-open")
 
 
@@ -25,20 +26,19 @@ def dose_curves(
     """`lines` are names with their responses in order of dose; `response` names the vertical axis, in percent of a
     share; `colors` are the lines', of models where each is one's.
 
-    A color is one model's everywhere: what is no model is told apart by marks, and is gray and dashed where it has no
-    order that gives it a color.
+    A color is one model's everywhere: what is no model is told apart by marks, dashes and shades of no model's color.
     """
     doses = sorted({response.dose for _, responses in lines for response in responses})
     places = {dose: place for place, dose in enumerate(doses)}
     form = ".1%" if is_share else ".3f"
     traces = []
     for number, (name, responses) in enumerate(lines):
-        chosen = colors or (theme.PALETTE if of_models else (theme.GRAY,))
+        chosen = colors or (theme.PALETTE if of_models else theme.in_order(len(lines)))
         color = chosen[number % len(chosen)]
         dash = "solid" if colors or of_models else theme.DASHES[number % len(theme.DASHES)]
         symbol = "circle" if of_models else MARKS[number % len(MARKS)]
         # Beside each other, so that no interval hides another.
-        shift = 0.09 * (number - (len(lines) - 1) / 2)
+        shift = (0.09 if len(lines) < CROWDED else 0.05) * (number - (len(lines) - 1) / 2)
         traces.append(
             {
                 "type": "scatter",

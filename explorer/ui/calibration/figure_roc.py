@@ -10,8 +10,6 @@ import plotly.graph_objects as go
 from explorer.figures import theme
 from explorer.stats.auc import RocCurve
 
-FAINTEST = 0.2
-
 
 def roc_by_dose(curves: Mapping[int, RocCurve]) -> go.Figure:
     """`curves` are by dose, in rising order."""
@@ -19,6 +17,7 @@ def roc_by_dose(curves: Mapping[int, RocCurve]) -> go.Figure:
         "type": "scatter", "x": [0, 1], "y": [0, 1], "mode": "lines", "hoverinfo": "skip", "showlegend": False,
         "line": {"color": theme.GRAY, "width": 1, "dash": "dot"},
     }  # fmt: skip
+    colors = theme.in_order(len(curves))
     traces: list[dict[str, Any]] = [chance]
     for number, (dose, curve) in enumerate(curves.items(), 1):
         traces.append(
@@ -28,9 +27,7 @@ def roc_by_dose(curves: Mapping[int, RocCurve]) -> go.Figure:
                 "y": curve.true_positive,
                 "mode": "lines",
                 "name": f"seen {'once' if dose == 1 else f'{dose:,} times'}",
-                # Colors are models'; on a white ground and on a dark one the strongest gray stands out.
-                "line": {"color": theme.GRAY, "width": 1 + 2 * number / len(curves)},
-                "opacity": FAINTEST + (1 - FAINTEST) * number / len(curves),
+                "line": {"color": colors[number - 1], "width": 1 + 2 * number / len(curves)},
                 "hovertemplate": "%{y:.0%} found at %{x:.0%} false alarms<extra>%{fullData.name}</extra>",
             }
         )

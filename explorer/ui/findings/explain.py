@@ -12,7 +12,7 @@ from explorer.studies.explain import answer
 from explorer.studies.explain.answer import Answer
 from explorer.studies.explain.gather import Gathered, gather, with_unigrams
 from explorer.studies.explain.predictors import PREDICTORS, of_kind, shares_verdict
-from explorer.ui import layout, links, resources, show
+from explorer.ui import layout, links, nearest_run, resources, show
 from explorer.ui.columns import count_column, name_column, number_column, p_column, text_column
 from explorer.ui.findings.figure_effects import effects_held
 from explorer.ui.layout import Chosen
@@ -25,6 +25,9 @@ def draw_findings_explain(chosen: Chosen) -> None:
     """The sentence, the picture, which measures are held, and the table."""
     gathered = _gathered(chosen.model, chosen.benchmark)
     usual = answer.usual(gathered)
+    if len(usual) < 2 and (other := nearest_run.with_runs("popularity", chosen)) != chosen:
+        chosen, gathered = other, _gathered(other.model, other.benchmark)
+        usual = answer.usual(gathered)
     if len(usual) < 2:
         have = ", ".join(PREDICTORS[name].title for name in gathered.measures)
         show.nothing_yet(

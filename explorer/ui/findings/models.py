@@ -80,15 +80,16 @@ def draw_findings_models(chosen: Chosen) -> None:
 
 def in_words(row: pd.Series, names: tuple[str, str]) -> str:
     """Which of the two is right more often on the shared instances, or that there is no evidence of it."""
+    # The better one first, so that its numbers stand beside its name.
+    sides = [(names[0], row["first"], row["lost"]), (names[1], row["second"], row["gained"])]
+    (better, share, alone), (other, of_other, other_alone) = sides if row["first"] >= row["second"] else sides[::-1]
     numbers = (
-        f"{display.share(row['first'])} against {display.share(row['second'])} of {row['n']:,} shared instances; "
-        f"{row['lost']:,} are right in the first only, {row['gained']:,} in the second only, "
-        f"McNemar's {display.p_in_words(row['p'])}"
+        f"{display.share(share)} against {display.share(of_other)} of {row['n']:,} shared instances; {alone:,} are "
+        f"right with {better} only, {other_alone:,} with {other} only, McNemar's {display.p_in_words(row['p'])}"
     )
     if not row["p"] < CERTAIN:
-        return f"No evidence that {names[0]} and {names[1]} differ in accuracy ({numbers})."
-    better = names[0] if row["first"] > row["second"] else names[1]
-    return f"{better} is right more often ({numbers})."
+        return f"No evidence that {better} and {other} differ in accuracy ({numbers})."
+    return f"{better} is right more often than {other} ({numbers})."
 
 
 @st.cache_data(max_entries=16, show_spinner="Comparing", hash_funcs={pd.DataFrame: resources.every_row})

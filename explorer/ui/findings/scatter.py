@@ -23,6 +23,7 @@ from explorer.ui.scored_options import verdict_of
 EVERY_GROUP = "All groups"
 MOST = 20_000  # dots
 RESAMPLES = 500
+ALIKE = 0.05  # two rho that differ by less are not told apart
 DOTS = ["An instance", "A group"]
 COLORS = {"nothing": "", "verdict": "verdict", "group": "grp", "phenomenon": "phenomenon"}
 
@@ -104,7 +105,8 @@ def _in_words(items: pd.DataFrame, group: str, x: str, y: str) -> str:
     within = spearman_within(items["x"], items["y"], items["grp"], permutations=0, resamples=RESAMPLES)
     if within.value != within.value:
         return _correlation_in_words(pair, pooled, f"pooled over {pooled.n:,} instances")
-    rest = f" Pooled it is {display.number(pooled.value)}, which mostly compares groups with each other."
+    apart = abs(pooled.value - within.value) > ALIKE
+    rest = f" Pooled it is {display.number(pooled.value)}" + (", which also compares groups." if apart else ".")
     return _correlation_in_words(pair, within, f"within {within.groups} groups, {within.n:,} instances") + rest
 
 

@@ -15,17 +15,19 @@ from explorer.studies.icl.declared import REPLICATION, REPLICATION_EXACT
 SETTINGS = ("full", "pairs_labels", "pairs", "general")  # what a prompt holds, the most first
 SHADES = theme.in_order(len(SETTINGS))[::-1]
 COLORS: Mapping[str, str] = {**dict(zip(SETTINGS, SHADES, strict=True)), "accuracy": theme.GRAY}
-HEIGHT = 420
+SHAPES: Mapping[str, str] = dict(zip(SETTINGS, ("circle", "square", "diamond", "triangle-up"), strict=True))
+HEIGHT, WITH_ACCURACY = 420, 540  # pixels
+LOWER, UPPER = (0.0, 0.26), (0.36, 1.0)  # of the height: accuracy under replication, each on a scale of its own
 # How far a setting's interval stands aside, so that settings that agree stay legible.
 ASIDE: Mapping[str, float] = {"full": -0.006, "pairs_labels": 0.006, "general": -0.012}  # of the axis
 PERCENT = ".1~%"  # a decimal only where it says something
 
 
 def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: pd.DataFrame | None = None) -> go.Figure:
-    """Two lines a setting over k: exact and near-exact completions together (solid), exact alone (dotted).
+    """Two lines per setting over k: exact and near-exact completions together (solid), exact alone (dotted).
 
     `rows` has the columns finding (replication, replication_exact), setting, k, value, low, high, n; `accuracy` k,
-    value, low, high of label scoring, drawn in gray.
+    value, low, high of label scoring, drawn in gray in a panel below.
     """
     traces: list[go.Scatter] = []
     most = max(rows["k"].max(), 1)
@@ -39,22 +41,30 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
                 traces += _line(
                     curve, names[setting], meaning, COLORS[setting], dash, setting, aside=most * ASIDE.get(setting, 0)
                 )
-    if accuracy is not None and len(accuracy):
+    is_scored = accuracy is not None and len(accuracy) > 0
+    if accuracy is not None and is_scored:
         curve = accuracy.sort_values("k")
         traces += _line(
             curve,
-            "Accuracy of labels, bars: range over orders",
+            "Accuracy of labels (below; bars: range over orders)",
             "",
             COLORS["accuracy"],
             "dash",
             "accuracy",
             range_of=True,
         )
-    figure = theme.figure(*traces, height=HEIGHT)
+        traces[-1].yaxis = "y2"
+    figure = theme.figure(*traces, height=WITH_ACCURACY if is_scored else HEIGHT)
     figure.update_xaxes(
         title_text="Demonstrations (k)", tickvals=sorted(set(rows["k"])), range=[-0.03 * most, 1.03 * most]
     )
-    figure.update_yaxes(title_text="Share of test items", tickformat=PERCENT, rangemode="tozero")
+    axis = {"tickformat": PERCENT, "rangemode": "tozero"}
+    figure.update_layout(yaxis={**axis, "title": {"text": "Share of test items"}})
+    if is_scored:
+        figure.update_layout(
+            yaxis={"domain": UPPER}, yaxis2={**axis, "domain": LOWER, "title": {"text": "Accuracy"}, "nticks": 4},
+            xaxis={"anchor": "y2"},
+        )  # fmt: skip
     return figure
 
 
@@ -70,7 +80,7 @@ def _line(
     range_of: bool = False,
 ) -> list[go.Scatter]:
     label = f"{name}: {meaning}" if meaning else name
-    first = dash != "dot"
+    first, shape = dash != "dot", SHAPES.get(group, "circle")
     return [
         go.Scatter(
             x=curve["k"] + aside,
@@ -79,7 +89,7 @@ def _line(
             name=label,
             legendgroup=group,
             line={"color": color, "width": 2.2 if first else 1.6, "dash": dash},
-            marker={"size": 7, "color": color, "symbol": "circle" if first else "circle-open"},
+            marker={"size": 7, "color": color, "symbol": f"{shape}{'' if first else '-open'}"},
             error_y=_bars(curve) if first else None,
             cliponaxis=False,
             customdata=[

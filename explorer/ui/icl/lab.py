@@ -33,6 +33,7 @@ from explorer.variants.demonstrations import Pieces
 MOST = 200
 NEW_TOKENS = 60
 START = "3"
+LINES_IN_VIEW = 15  # of a prompt
 LABELED = "starter_entailment"  # what is asked about where the chosen benchmark has no labels
 MOST_KEPT = 64  # answers
 Form = tuple[tuple[str, Any], ...]  # settings of a run that say how it asked
@@ -66,11 +67,11 @@ def draw_icl_lab(chosen: Chosen) -> None:
     lab_draw = _draw_items(chosen)
     items = {instance.instance.id: instance for instance in lab_draw.draw.instances[:MOST]}
     most = len(lab_draw.draw.demonstrations)
+    name = links.pick(
+        st.selectbox, "Test item", "item", list(items),
+        format_func=lambda key: f"{items[key].first} ({display.words(items[key].instance.label) or key})",
+    )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):  # what has no room stands in a second row
-        name = links.pick(
-            st.selectbox, "Test item", "item", list(items),
-            format_func=lambda key: f"{items[key].first[:70]} ({display.words(items[key].instance.label) or key})",
-        )  # fmt: skip
         setting = links.pick(
             st.selectbox, "Setting", "setting", list(run.SETTINGS), default="full", format_func=run.SETTINGS.get,
             width=210,
@@ -115,6 +116,8 @@ def draw_icl_lab(chosen: Chosen) -> None:
 
 def _draw_prompt(prompt: str, benchmark: str, k: int) -> None:
     with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
+        if prompt.count("\n") > LINES_IN_VIEW:
+            show.note("In view is its end, with the test item; scroll up for the rest.")
         # Upside down, so that the box begins where the prompt ends: with the test item.
         st.html(f'<div class="lx-prompt-end"><pre>{html.escape(prompt)}</pre></div>')
         st.download_button(

@@ -62,25 +62,31 @@ def _draw_review(run_id: str) -> None:
             show.note("This run has no completion yet.")
             return
         st.html(f"<style>{ngram_strip.style()}</style>")
+        completion = st.container()  # first on the page, though which it is is chosen below
+        chosen = _filtered(table)
+        with completion:
+            _draw_next(run_id, chosen)
         _agreement(table)
         if isinstance(run, RunFolder):
             _count(run)
         draw_judge_prompt()
-        chosen = _filtered(table)
-        waiting = chosen[chosen["people"].isna()]
-        place = st.session_state.get(_place_key(run_id))
-        if chosen.empty:
-            show.note("The rule gave this verdict to none of these completions.")
-            return
-        if waiting.empty and place is None:
-            show.note("No completion is left here: every verdict was accepted or overruled.")
-            st.button(
-                "Look at the last one", key="icl:last", shortcut="B", type="tertiary",
-                on_click=_go_to_instance, args=(run_id, chosen["instance_id"].iloc[-1]),
-            )  # fmt: skip
-        else:
-            _draw_completion(run_id, chosen, waiting)
-        _draw_all_completions(run_id, chosen)
+        if len(chosen):
+            _draw_all_completions(run_id, chosen)
+
+
+def _draw_next(run_id: str, chosen: pd.DataFrame) -> None:
+    """The completion that is judged next, or why there is none."""
+    waiting = chosen[chosen["people"].isna()]
+    if chosen.empty:
+        show.note("The rule gave this verdict to none of these completions.")
+    elif waiting.empty and st.session_state.get(_place_key(run_id)) is None:
+        show.note("No completion is left here: every verdict was accepted or overruled.")
+        st.button(
+            "Look at the last one", key="icl:last", shortcut="B", type="tertiary",
+            on_click=_go_to_instance, args=(run_id, chosen["instance_id"].iloc[-1]),
+        )  # fmt: skip
+    else:
+        _draw_completion(run_id, chosen, waiting)
 
 
 def diff_html(original: str, completion: str) -> tuple[str, str]:
@@ -189,11 +195,11 @@ def _draw_completion(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -
     names = list(chosen["instance_id"])
     at = names.index(row["instance_id"])
     st.html(
-        f'<p class="lx-where">{html.escape(display.instance(row["instance_id"]))} · '
-        f"{html.escape(str(row['label'] or ''))} · "
-        f"{at + 1} of {len(names)}</p>"
+        f'<p class="lx-where">{at + 1:,} of {len(names):,} · label: '
+        f"{html.escape(display.words(str(row['label'] or '')))}</p>"
     )
-    st.html(f'<p class="lx-context">{html.escape(str(row["first"]))}</p>')
+    show.section("Given")
+    st.html(f'<div class="lx-pair"><p class="lx-sentence">{html.escape(str(row["first"]))}</p></div>')
     original, completion = diff_html(str(row["reference"]), str(row["completion"]))
     left, right = st.columns(2, gap="large")
     for column, title, text in ((left, "Original", original), (right, "Completion", completion or "<i>nothing</i>")):
@@ -211,7 +217,7 @@ def _draw_completion(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -
         for kind, key in KEYS.items():
             st.button(
                 kind.capitalize(), key=f"icl:{kind}:{choice}", shortcut=key,
-                type="primary" if kind == counted else "secondary", on_click=_store_verdict,
+                icon=":material/rule:" if kind == counted else None, on_click=_store_verdict,
                 args=(run_id, *about, kind, following),
                 help="The rule says so." if kind == counted else None,
             )  # fmt: skip

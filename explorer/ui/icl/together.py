@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.figures import theme
 from explorer.studies.icl import declared
 from explorer.studies.icl import queries as icl_queries
@@ -26,7 +27,12 @@ REMARKS = {
     PERFORMED: " Label accuracy is asked for once a run: its line is the same in every row.",
 }
 KINDS = {declared.REPLICATION.name: BOTH, declared.REPLICATION_EXACT.name: EXACT}
-PERFORMANCE = "performance: right labels"
+PERFORMANCE, REPLICATED = "right labels", "replicated, exactly or nearly"
+
+
+def has_runs(model: str) -> bool:
+    """Whether a model has a run that this picture can show."""
+    return bool(resources.ask_store(icl_queries.together, model)["finding"].isin(list(KINDS)).any())
 
 
 def draw_icl_together(chosen: Chosen) -> bool:
@@ -50,18 +56,22 @@ def draw_icl_together(chosen: Chosen) -> bool:
         what=shares["finding"].map(KINDS),
     )  # fmt: skip
     down = [run.SETTINGS[name] for name in settings]
-    show.says(in_words(shares))
+    sentence = in_words(shares)
     if picture == MATCHES:
+        sentence = exact_in_words(shares)
         rows = shares.assign(across=shares["name"], kind=shares["what"])
         across, title = [titles[name] for name in names], "Share of test items"
     elif picture != PERFORMED:
         rows = shares.assign(across=shares["what"])
         across, title = [BOTH, EXACT], "Share of test items"
     else:
-        both = shares[shares["finding"] == declared.REPLICATION.name].assign(across=f"memorization: {BOTH}")
-        rows = pd.concat([_performance(findings, titles, settings), both], ignore_index=True)
-        across, title = [PERFORMANCE, f"memorization: {BOTH}"], "Share"
+        both = shares[shares["finding"] == declared.REPLICATION.name].assign(across=REPLICATED)
+        performance = _performance(findings, titles, settings)
+        sentence = performance_in_words(performance, both)
+        rows = pd.concat([performance, both], ignore_index=True)
+        across, title = [PERFORMANCE, REPLICATED], "Share"
     rows = rows.reset_index(drop=True)
+    show.says(sentence)
     show.chart(
         resources.drawn(panels, rows, colors, down=down, across=across, title=title),
         key=f"icl_together:{chosen.model}:{picture}",
@@ -69,7 +79,8 @@ def draw_icl_together(chosen: Chosen) -> bool:
     )
     show.note(
         "One row per setting, one line per data set; each is the model's largest run. Hovering shows interval and n. "
-        "Verdicts: " + run.SOURCES[sources[0]].lower() + "." + REMARKS.get(picture, "")
+        + (f"Verdicts by {run.SOURCES[sources[0]].lower()}." if sources[0] != "final" else "")
+        + REMARKS.get(picture, "")
     )
     show.folded_table(
         rows,
@@ -109,3 +120,35 @@ def in_words(shares: pd.DataFrame) -> str:
         f"Of {both['name'].nunique()} data sets most comes back on {best['name']}: {100 * best['value']:.1f}% of "
         f"{best['n']:,.0f} items after {best['k']:.0f} demonstrations ({str(best['down']).lower()}){rest}."
     )
+
+
+def exact_in_words(shares: pd.DataFrame) -> str:
+    """How much of what comes back at most is word for word."""
+    best = shares.sort_values("value", ascending=False, kind="stable").groupby("what").first()
+    if EXACT not in best.index or BOTH not in best.index:
+        return in_words(shares)
+    both, exact = (best.loc[what].to_dict() for what in (BOTH, EXACT))
+    return (
+        f"Exactly or nearly at most {display.share(both['value'])} come back ({both['name']}, {both['k']:.0f} "
+        f"demonstrations), word for word at most {display.share(exact['value'])} ({exact['name']}, {exact['k']:.0f})."
+    )
+
+
+def performance_in_words(performance: pd.DataFrame, replicated: pd.DataFrame) -> str:
+    """On how many data sets demonstrations raise the right labels, and on how many what is replicated."""
+    raised, known = _raised(performance)
+    more, of = _raised(replicated)
+    if not known:
+        return in_words(replicated.assign(what=BOTH))
+    return (
+        f"From the fewest demonstrations to the most, right labels rise on {raised or 'none'} of {known} data sets, "
+        f"and what is replicated on {more or 'none'} of {of}; the view “Over k” says whether that is more than chance."
+    )
+
+
+def _raised(rows: pd.DataFrame) -> tuple[int, int]:
+    """On how many data sets the value is higher at the largest k than at the smallest, and on how many it is known."""
+    known = rows.dropna(subset=["value"]).groupby(["name", "k"])["value"].mean().unstack("k")
+    known = known.loc[known.notna().sum(axis=1) > 1] if len(known) else known
+    ends = [row.dropna() for _, row in known.iterrows()]
+    return sum(bool(row.iloc[-1] > row.iloc[0]) for row in ends), len(ends)

@@ -97,7 +97,7 @@ def two_scores(items: pd.DataFrame, title: str, unit: str = "") -> go.Figure:
     traces = [
         go.Scattergl(
             x=part["other"], y=part["own"], mode="markers", name=f"{name} ({len(part):,})",
-            marker={"size": 6, "opacity": 0.8, "color": theme.VERDICTS.get(str(name), theme.GRAY)},
+            marker={"size": 6, "color": theme.VERDICTS.get(str(name), theme.GRAY)},
             customdata=[
                 [
                     row["instance_id"],

@@ -17,6 +17,7 @@ from explorer.figures import theme
 Series = tuple[str, pd.DataFrame, str]  # its name, a row per bucket, and the column that is drawn
 BUCKET, COUNT = "bucket", "mean_count"
 HEIGHT = 320  # pixels
+FEWEST_JOINED = 5  # concepts of a bucket: a line through shares of fewer would only leap between 0, a half and 1
 FINE = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]  # ticks of a short log scale
 
 
@@ -43,7 +44,7 @@ def by_bucket(
     if over == COUNT:
         # A bucket whose concepts were never found has no place on a log scale.
         log = all((rows[COUNT] > 0).all() for _, rows, _ in series)
-        figure.update_xaxes(title_text=f"Mean count of a bucket{', log scale' if log else ''}",
+        figure.update_xaxes(title_text=f"Mean count of a bucket's labels{', log scale' if log else ''}",
                             type="log" if log else "linear", dtick=1 if log else None,
                             tickformat=",~r" if log else None)  # fmt: skip
     else:
@@ -91,7 +92,7 @@ def _line(line_series: Series, color: str, shares: bool, over: str, of: int) -> 
     return go.Scatter(
         x=rows[over],
         y=rows[column],
-        mode="lines+markers",
+        mode="lines+markers" if rows["n"].median() >= FEWEST_JOINED else "markers",
         name=theme.escape(name),
         line={"color": color, "width": 1.5},
         marker={"size": 6},

@@ -104,7 +104,7 @@ def _lines(rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str]
         x += [low, high, None]
         y += [height, height, None]
     return go.Scatter(
-        x=x, y=y, mode="lines", line={"color": color, "width": width}, opacity=0.45, hoverinfo="skip", showlegend=False
+        x=x, y=y, mode="lines", line={"color": color, "width": width}, opacity=0.7, hoverinfo="skip", showlegend=False
     )
 
 

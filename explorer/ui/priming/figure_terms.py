@@ -11,10 +11,10 @@ from explorer.figures import theme
 ROW = 30
 
 
-def regression_terms(terms: pd.DataFrame) -> go.Figure:
+def regression_terms(terms: pd.DataFrame, color: str) -> go.Figure:
     """`terms` has the columns term, estimate, low, high (log odds), p, in the order to be shown, the first at the top.
 
-    Filled where the interval leaves out zero.
+    Filled where the interval leaves out zero; `color` is the model's.
     """
     rows = terms.iloc[::-1]
     places = list(range(len(rows)))
@@ -26,11 +26,11 @@ def regression_terms(terms: pd.DataFrame) -> go.Figure:
         showlegend=False,
         marker={
             "size": 10,
-            "color": theme.BLUE,
+            "color": color,
             "symbol": ["circle" if is_clear else "circle-open" for is_clear in clear],
-            "line": {"width": 2, "color": theme.BLUE},
+            "line": {"width": 2, "color": color},
         },
-        error_x=theme.interval_bars(rows["estimate"], rows["low"], rows["high"], theme.BLUE),
+        error_x=theme.interval_bars(rows["estimate"], rows["low"], rows["high"], color),
         customdata=[
             theme.hover(
                 str(row["term"]),

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
+from explorer.figures.models import model_color
 from explorer.results import queries
 from explorer.stats.p_values import LEGEND, stars
 from explorer.studies.priming import queries as priming_queries
@@ -39,7 +40,7 @@ TERMS = {
 }
 
 
-def regressions(run_id: str) -> None:
+def regressions(run_id: str, model: str) -> None:
     """The terms of one regression, with its fit and remarks."""
     terms = resources.ask_store(priming_queries.regression, run_id)
     fits = {str(row["setting"]): row for _, row in resources.ask_store(priming_queries.fits, run_id).iterrows()}
@@ -63,7 +64,7 @@ def regressions(run_id: str) -> None:
         caution = [] if setting in (BY_SUITE, UNRELATED_BY_SUITE) else [AS_PUBLISHED]
         show.says(in_words(of_setting, fits[setting]), *caution)
         show.chart(
-            resources.drawn(regression_terms, of_setting[of_setting["term"] != TERMS["Intercept"]]),
+            resources.drawn(regression_terms, of_setting[of_setting["term"] != TERMS["Intercept"]], model_color(model)),
             key=f"terms:{setting}:{run_id}",
             alt="Each term of the regression with its 95% interval, in log odds",
         )

@@ -65,7 +65,10 @@ def in_words(rows: pd.DataFrame, other: str) -> str:
     computed = rows[rows["run_id"] != ""]
     if computed.empty:
         beside = f" Diamonds are {other}'s: another model, for orientation only." if rows["other"].notna().any() else ""
-        return f"No run of the models that these {len(rows):,} figures are about is stored here.{beside}"
+        return (
+            f"No run of the models that these {len(rows):,} printed values are about is stored here: drawn is what is "
+            f"printed.{beside}"
+        )
     agree = int(computed["verdict"].isin([WORDS["within"], WORDS["equal"]]).sum())
     off = int(computed["verdict"].isin([WORDS["outside"], WORDS["differs"]]).sum())
     apart = int((computed["verdict"] == WORDS["not comparable"]).sum())

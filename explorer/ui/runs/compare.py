@@ -191,8 +191,8 @@ def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
             "high": points_column("To"),
             "lost": count_column("Lost", "right in the first only"),
             "gained": count_column("Gained", "right in the second only"),
-            "p": p_column("p", "McNemar's exact two-sided test on the instances that changed sides: of these items"),
-            "adjusted": p_column("p (Holm)", "adjusted over the pairs of this table"),
+            "p": p_column("p, items", "McNemar's exact two-sided test, on these items that changed sides"),
+            "adjusted": p_column("Holm", "the same, adjusted over the pairs of this table"),
         },
         n=len(known),
     )  # fmt: skip

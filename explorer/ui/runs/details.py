@@ -15,7 +15,7 @@ from explorer import display
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
-from explorer.figures.models import model_title
+from explorer.figures.models import model_color, model_title
 from explorer.figures.runs import dots_of_runs
 from explorer.finding import Finding
 from explorer.results import archive, broken_off, queries
@@ -183,7 +183,7 @@ def _findings(run: RunInfo) -> None:
             st.subheader("Accuracy by group", anchor=False)
             share = overall.loc[(overall["finding"] == accuracy.ACCURACY.name) & overall["setting"].isna(), "value"]
             show.chart(
-                resources.drawn(accuracy_by_group, groups, overall=float(share.iloc[0])),
+                resources.drawn(accuracy_by_group, groups, overall=float(share.iloc[0]), color=model_color(run.model)),
                 key="by_group",
                 alt="Accuracy of each group with its 95% interval, the best at the top",
             )

@@ -23,9 +23,9 @@ LEFT_OUT_SHOWN = 5
 def draw_import_run() -> None:
     """The upload, the model's name where a log has none, and what became of each file."""
     show.lead(
-        "A run's zip of another machine; or logs of lm-evaluation-harness (samples_*.jsonl, best together with the "
-        "results_*.json beside them) and of Inspect (.json, .eval). Samples are matched by their texts with the "
-        "benchmarks here."
+        "Take in a run that was exported on another machine (a zip), or logs of lm-evaluation-harness or Inspect. Of "
+        "the harness choose the file of samples together with the file of results beside it. Samples are matched with "
+        "the benchmarks here by their texts."
     )
     uploads = st.file_uploader(
         "Files", type=ENDINGS, accept_multiple_files=True, key="bring:files", label_visibility="collapsed"

@@ -48,7 +48,7 @@ def ends_apart(lines: Sequence[Line]) -> str:
     if not titles:
         return ""
     return (
-        f"The last dot of {' and '.join(titles)} is the model that comes along; the dots before it are of a second "
+        f"The last dot of {' and '.join(titles)} is the released model; the dots before it are of a second "
         "training by the same plan, with other weights."
     )
 

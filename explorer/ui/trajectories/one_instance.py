@@ -53,7 +53,7 @@ def draw_one(chosen: Chosen, runs: pd.DataFrame) -> None:
     )
     show.note(
         "The margin is by how much the right option is likelier than the best of the others, in nats; above 0 it is "
-        "right. The line across marks where it was learned. Click a dot to see that checkpoint at work. "
+        "right. The dashed vertical line marks where it was learned. Click a dot to see that checkpoint at work. "
         + naming.ends_apart(shown)
     )
     _draw_runs_behind(shown, instances_behind.picked(answer), benchmark, instance_id)
@@ -106,7 +106,7 @@ def _trace(line: Line, instance_id: str) -> pd.DataFrame:
 def _describe_instance(line: Line, trace: pd.DataFrame, benchmark: str, instance_id: str, learned: Learned) -> None:
     outcomes = _outcomes(trace)
     place = learning.learned_at(outcomes)
-    sentence = words.learned_in_words(naming.title_of(line), line.stops, place, bool(outcomes and outcomes[-1] == 1))
+    sentence = words.learned_in_words(naming.title_of(line), line.stops, place, outcomes)
     known = known_instances(benchmark).get(instance_id)
     dose = doses(benchmark, line, learned.items).get(instance_id, math.nan)
     dose_in_words = "" if math.isnan(dose) else f" The corpus holds what decides it {_times(dose)}."
