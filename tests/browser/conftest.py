@@ -68,6 +68,7 @@ class Kept:
     def __init__(self) -> None:
         self._stack = contextlib.ExitStack()
         self._chromium: Any = None
+        self._tab: Any = None
         self._servers: dict[Path, str] = {}
 
     def chromium(self) -> Any:
@@ -83,6 +84,17 @@ class Kept:
             self._chromium = self._playwright.chromium.launch(executable_path=program, args=FLAGS)
             self._stack.callback(self._chromium.close)
         return self._chromium
+
+    def tab(self) -> Any:
+        """A tab of the browser, in which each address that is opened is a new session of the app.
+
+        A tab of its own for each test or file would parse Streamlit's scripts each time, four seconds of a processor.
+        """
+        chromium = self.chromium()
+        if self._tab is None or self._tab.is_closed() or self._tab.context.browser is not chromium:
+            self._tab = chromium.new_page(viewport=WINDOW)
+            self._tab.set_default_timeout(PATIENCE)
+        return self._tab
 
     def server(self, cache: Path) -> str:
         """The address of the app over the cache."""
@@ -185,16 +197,10 @@ def theme(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Any]:
-    """A tab of Chromium for all tests of a file: each address opened in it is a new session of the app.
-
-    A tab of its own for each test would parse Streamlit's scripts each time, which takes longer than the test.
-    """
-    page = KEPT.chromium().new_page(viewport=WINDOW)
-    page.set_default_timeout(PATIENCE)
-    yield page
-    page.close()
+@pytest.fixture
+def tab() -> Any:
+    """The tab of Chromium that all tests of this folder share; whoever visits an app in it leaves it empty."""
+    return KEPT.tab()
 
 
 @pytest.fixture

@@ -45,7 +45,12 @@ def cache(tiny_gpt2, tmp_path_factory):
 
 def test_no_text_of_a_benchmark_runs_or_becomes_an_element(browser, cache, tiny_gpt2):
     dialogs = []
-    browser.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog):
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    browser.page.on("dialog", dismiss)
     before = len(browser.page.query_selector_all(ELEMENTS))
     link = f"model={tiny_gpt2}&benchmark=imported_hostile"
     page = browser.open(f"instance?{link}")
@@ -69,6 +74,7 @@ def test_no_text_of_a_benchmark_runs_or_becomes_an_element(browser, cache, tiny_
     for address in ("overview", "runs", "data", "popularity", "priming"):
         check(browser.open(f"{address}?{link}&shown={run_id}&run={run_id}"), dialogs)
     assert before == 0
+    browser.page.remove_listener("dialog", dismiss)
 
 
 OUR_SCRIPTS = ("<script>\nif (!window.lexiscopeKeys) {", "<script>\nif (!window.lexiscopeFigures) {")

@@ -33,9 +33,9 @@ def until(true, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("way", [slow_servers.drips, slow_servers.is_silent], ids=["drips", "is silent"])
-def test_a_slow_endpoint_keeps_no_other_visitor_and_is_left_with_the_window(server, people, way):
+def test_a_slow_endpoint_keeps_no_other_visitor_and_is_left_with_the_window(server, browser, people, way):
     with slow_servers.serving(way) as endpoint:
-        first, second = people(), people()
+        first, second = people(), browser.page
         score(first, server, f"{endpoint.url}#m", "A visitor who waits.")
         until(lambda: endpoint.asked, PATIENCE / 1000)
         score(second, server, MODEL, f"A visitor beside one whose endpoint {way.__name__}.")
