@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from explorer import settings as settings_module
 from explorer.__main__ import main
 from explorer.errors import RunError
 from explorer.resources import Resources
@@ -174,11 +175,21 @@ def test_a_folder_without_a_spec_is_a_row_and_a_link_is_deleted_without_what_it_
 # --- archives
 
 
-def packed(folder: RunFolder, settings) -> dict[str, bytes]:
+@pytest.fixture(scope="module")
+def packed_once(finished: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files in the archive of the finished run."""
+    cache, run_id = finished
+    settings = settings_module.read(cache=shutil.copytree(cache, tmp_path_factory.mktemp("packed") / "cache"))
     file = io.BytesIO()
-    archive.pack_archive(folder, file, settings)
+    archive.pack_archive(RunFolder(settings.runs / run_id), file, settings)
     with zipfile.ZipFile(file) as found:
         return {name: found.read(name) for name in found.namelist()}
+
+
+@pytest.fixture
+def packed(packed_once: dict[str, bytes]) -> dict[str, bytes]:
+    """The same, for a test to change."""
+    return dict(packed_once)
 
 
 def written(path: Path, entries: dict[str, bytes]) -> Path:
@@ -319,9 +330,8 @@ ARCHIVES: dict[str, Callable[[dict[str, bytes]], None]] = {
 
 
 @pytest.mark.parametrize("how", ARCHIVES)
-def test_an_archive_made_to_do_harm_is_refused_and_leaves_nothing(how, run, elsewhere, tmp_path, one_sentence):
-    settings, folder = run
-    entries = without_sums(packed(folder, settings))
+def test_an_archive_made_to_do_harm_is_refused_and_leaves_nothing(how, packed, elsewhere, tmp_path, one_sentence):
+    entries = without_sums(packed)
     ARCHIVES[how](entries)
     before = set(tmp_path.rglob("*"))
     path = written(tmp_path / "hostile.zip", entries)
@@ -332,19 +342,17 @@ def test_an_archive_made_to_do_harm_is_refused_and_leaves_nothing(how, run, else
     assert left <= {path}, left
 
 
-def test_an_archive_of_an_earlier_version_without_hashes_still_comes_in(run, elsewhere, tmp_path):
-    settings, folder = run
-    path = written(tmp_path / "old.zip", without_sums(packed(folder, settings)))
+def test_an_archive_of_an_earlier_version_without_hashes_still_comes_in(run, packed, elsewhere, tmp_path):
+    _, folder = run
+    path = written(tmp_path / "old.zip", without_sums(packed))
     back, new = broken_off.import_archive(path, Resources(elsewhere))
     assert new and back.progress().status == "complete" and not back.damaged()
     pd.testing.assert_frame_equal(back.read("scores"), folder.read("scores"))
 
 
-def test_a_bomb_among_the_archives_is_refused_by_what_it_unpacks_to(run, elsewhere, tmp_path, one_sentence):
-    settings, folder = run
-    entries = packed(folder, settings)
-    entries[first_of(entries, "scores")] = bytes(300 << 20)
-    path = written(tmp_path / "bomb.zip", entries)
+def test_a_bomb_among_the_archives_is_refused_by_what_it_unpacks_to(packed, elsewhere, tmp_path, one_sentence):
+    packed[first_of(packed, "scores")] = bytes(300 << 20)
+    path = written(tmp_path / "bomb.zip", packed)
     assert path.stat().st_size < 2 << 20
     with pytest.raises(RunError, match="unpacks to more than") as caught:
         broken_off.import_archive(path, Resources(elsewhere))
@@ -355,9 +363,9 @@ def test_a_bomb_among_the_archives_is_refused_by_what_it_unpacks_to(run, elsewhe
 # --- whose word is followed
 
 
-def brought(here, elsewhere, folder: RunFolder, tmp_path, changes: dict[str, Any]) -> RunFolder:
+def brought(packed, elsewhere, tmp_path, changes: dict[str, Any]) -> RunFolder:
     """A run of these changes, imported unfinished, as somebody could make it by hand."""
-    entries = without_sums(packed(folder, here))
+    entries = without_sums(packed)
     in_json(SPEC, **changes)(entries)
     in_json(PROGRESS, status="interrupted", total=60)(entries)
     kept = {name: data for name, data in entries.items() if not name.startswith("parts/")}
@@ -378,13 +386,12 @@ def brought(here, elsewhere, folder: RunFolder, tmp_path, changes: dict[str, Any
     ids=str,
 )
 def test_an_imported_run_reads_no_file_and_asks_no_server_when_it_is_resumed(
-    changes, run, elsewhere, tmp_path, capsys, one_sentence
+    changes, packed, elsewhere, tmp_path, capsys, one_sentence
 ):
-    settings, folder = run
     secret = tmp_path / "secret.csv"
     secret.write_text("GO:0000001;the secret label\n")
     changes = {name: str(secret) if value == "SECRET" else value for name, value in changes.items()}
-    made = brought(settings, elsewhere, folder, tmp_path, changes)
+    made = brought(packed, elsewhere, tmp_path, changes)
     assert main(["resume", made.run_id, "--cache", str(elsewhere.cache)]) == 1
     assert "was asked for elsewhere" in one_sentence(capsys.readouterr().err)
     with pytest.raises(RunError, match="was asked for elsewhere"):
