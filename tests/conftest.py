@@ -224,6 +224,15 @@ def embedded_cache(session_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def embedded_model(embedded_cache: Path) -> Callable[[str], Any]:
+    """An embedded model by its id, loaded once in each process; tests only ask it."""
+    from explorer.scoring import hf
+
+    found = settings_module.read(cache=embedded_cache)
+    return functools.cache(lambda name: hf.load(name, found, dtype="float32", device="cpu"))
+
+
+@pytest.fixture(scope="session")
 def shared_settings(embedded_cache: Path) -> Settings:
     """Settings of a cache that tests share, with the real WordNet in it, fetched once where it is not there yet."""
     from explorer.errors import LexiconError

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from explorer import prompts
-from explorer import settings as settings_module
 from explorer.benchmarks.tables import table
 from explorer.benchmarks.tables.questions import Question
 from explorer.errors import UsageError
@@ -181,12 +180,11 @@ JUDGED = [name for name, (_, kind, _, _) in SHAPES.items() if kind not in ("labe
 
 
 @pytest.fixture(scope="module")
-def scored(embedded_cache):
+def scored(embedded_model):
     """File → its instances, each with its scores by the embedded model, all asked at once."""
-    from explorer.scoring import hf
     from explorer.scoring.score import score
 
-    model = hf.load("gemma-3-270m", settings_module.read(cache=embedded_cache), device="cpu")
+    model = embedded_model("gemma-3-270m")
     parsed = {name: parse(name, **SHAPES[name][0])[1].instances for name in (*JUDGED, *RATED, *SUITES)}
     asked = {name: [prompts.requests(one) for one in instances] for name, instances in parsed.items()}
     found = iter(score(model, [one for lists in asked.values() for requests in lists for one in requests]))

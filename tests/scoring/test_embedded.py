@@ -201,12 +201,11 @@ def test_a_killed_conversion_leaves_nothing_and_two_processes_make_one_model(tmp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gemma-3-270m", SMOL])
-def test_an_embedded_model_agrees_with_its_known_sentences(embedded_cache, name):
+def test_an_embedded_model_agrees_with_its_known_sentences(embedded_model, name):
     from explorer.records import Request
-    from explorer.scoring import hf
     from explorer.scoring.score import score
 
-    model = hf.load(name, settings_module.read(cache=embedded_cache), device="cpu")
+    model = embedded_model(name)
     known, source = catalog.embedded(name)
     found = score(model, [Request("i", 0, "", canary.text) for canary in source.canaries])
     for canary, one in zip(source.canaries, found, strict=True):

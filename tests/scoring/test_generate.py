@@ -298,9 +298,8 @@ def test_captured_steps_write_what_plain_generate_does(architecture, tiny_folder
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gemma-3-270m", "smollm2-135m-instruct"])
-def test_embedded_models_answer_as_plain_generate_does(name, embedded_cache):
-    settings = settings_module.read(cache=embedded_cache)
-    model = hf.load(name, settings, dtype="float32", device="cpu")
+def test_embedded_models_answer_as_plain_generate_does(name, embedded_model):
+    model = embedded_model(name)
     labels = ["kidney development", "mitochondrion", "DNA repair", "regulation of cell division", "heart morphogenesis"]
     texts = [f"In the Gene Ontology, the GO ID of the label '{label}' is GO:" for label in labels]
     generator = ModelGenerator(model)

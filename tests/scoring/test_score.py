@@ -80,8 +80,8 @@ def mixed_file_of_long_contexts():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name, plain_bos", [("gemma-3-270m", None), ("smollm2-135m-instruct", 0)])
-def test_the_embedded_models_score_a_mixed_file_as_one_at_a_time(embedded_cache, naive, name, plain_bos):
-    model = hf.load(name, settings_module.read(cache=embedded_cache), device="cpu")
+def test_the_embedded_models_score_a_mixed_file_as_one_at_a_time(embedded_model, naive, name, plain_bos):
+    model = embedded_model(name)
     pairs = mixed_file_of_long_contexts()
     long = model.encode(*pairs[-3], "auto", "offsets")
     assert len(long.ids) > 600  # more than the 512 tokens that layers of Gemma look back

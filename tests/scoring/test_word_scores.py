@@ -13,6 +13,7 @@ from explorer import settings as settings_module
 from explorer.records import Request
 from explorer.resources import Resources
 from explorer.scoring.policy import PRESETS
+from explorer.scoring.score import ModelScorer
 from explorer.scoring.word_scores import FIRST, UNSCORED, align, find_words, sum_by_word
 
 NAN = math.nan
@@ -163,12 +164,7 @@ def by_hand(model, tokenizer, bos, text):
     return sums
 
 
-def check(name, folder, resources, bos):
-    scorer = resources.scorer(name, "float32")
-    tokenizer, model = (
-        t.AutoTokenizer.from_pretrained(folder),
-        t.AutoModelForCausalLM.from_pretrained(folder).float().eval(),
-    )
+def check(scorer, tokenizer, model, bos):
     scores = scorer.score([Request("x", n, "", text) for n, text in enumerate(SENTENCES)], PRESETS["natural"])
     for score, text in zip(scores, SENTENCES, strict=True):
         found = words(score.tokens, score.logprobs)
@@ -181,15 +177,16 @@ def check(name, folder, resources, bos):
 
 
 def test_a_tiny_model_s_words_are_those_of_a_hand_computation(tiny_gpt2, tmp_path):
-    resources = Resources(settings_module.read(cache=tmp_path / "cache"))
-    check(str(tiny_gpt2), tiny_gpt2, resources, lambda tokenizer: tokenizer.bos_token_id or tokenizer.eos_token_id)
+    scorer = Resources(settings_module.read(cache=tmp_path / "cache")).scorer(str(tiny_gpt2), "float32")
+    tokenizer = t.AutoTokenizer.from_pretrained(tiny_gpt2)
+    model = t.AutoModelForCausalLM.from_pretrained(tiny_gpt2).float().eval()
+    check(scorer, tokenizer, model, lambda tokenizer: tokenizer.bos_token_id or tokenizer.eos_token_id)
 
 
 @pytest.mark.slow
-def test_the_embedded_gemma_s_words_are_those_of_a_hand_computation(shared_settings):
-    resources = Resources(shared_settings)
-    folder = resources.embedded("gemma-3-270m")
-    check("gemma-3-270m", folder, resources, lambda tokenizer: tokenizer.bos_token_id)
+def test_the_embedded_gemma_s_words_are_those_of_a_hand_computation(embedded_model):
+    model = embedded_model("gemma-3-270m")
+    check(ModelScorer(model), model.tokenizer, model.model, lambda tokenizer: tokenizer.bos_token_id)
 
 
 def test_without_a_bos_the_first_word_has_no_score(tiny_gpt2, tmp_path):
