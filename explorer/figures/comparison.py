@@ -84,7 +84,7 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
     # Of many rows the end is far below the window.
     side = "top" if len(rows) > LONG else "bottom"
     figure.update_xaxes(tickformat=".0%", title_text="Accuracy, with its 95% interval", side=side)
-    figure.update_layout(legend={"y": 1 + 60 / figure.layout.height} if side == "top" else {})
+    figure.update_layout(margin={"t": 96} if side == "top" else {})
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,

@@ -103,7 +103,8 @@ def layout(*, height: int, name: str = "light", **more: Any) -> dict[str, Any]:
         "template": template(name),
         "height": height,
         "margin": {"l": 8, "r": 16, "t": 28, "b": 8},
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "title": None},
+        # At the top of the whole figure: at that of the plot Plotly would leave it where it was in a narrower window.
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "yref": "container"},
         "hovermode": "closest",
         "bargap": 0.06,
         **more,

@@ -69,8 +69,7 @@ def panels(
         in_legend.add((name, kind))
     figure.update_layout(theme.layout(height=height))
     figure.update_layout(
-        showlegend=len(kinds) < 2, margin={"t": 84},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 34 / (PANEL * len(down)), "x": 0},
+        showlegend=len(kinds) < 2, margin={"t": 84}
     )  # fmt: skip
     figure.update_xaxes(tickvals=sorted(set(rows["k"])))
     figure.update_xaxes(title_text="Demonstrations (k)", row=len(down))

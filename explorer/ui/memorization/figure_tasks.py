@@ -74,8 +74,7 @@ def bars_by_task(rows: pd.DataFrame, fields: Sequence[str]) -> go.Figure:
         )  # fmt: skip
     figure.update_layout(theme.layout(height=PANEL * len(shown) + 120))
     figure.update_layout(
-        showlegend=True, barmode="overlay", margin={"t": 84},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 40 / (PANEL * len(shown)), "x": 0},
+        showlegend=True, barmode="overlay", margin={"t": 84}
     )  # fmt: skip
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(title_text="Macro-F1", range=[0, 1.02])

@@ -42,6 +42,7 @@ def boxes_by_task(rows: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
     figure.update_layout(theme.layout(height=FRAME + ROW * len(tasks)))
     below = {
         "orientation": "h",
+        "yref": "paper",
         "yanchor": "top",
         "y": -34 / (ROW * len(tasks)),
         "x": 0,

@@ -17,6 +17,7 @@ Scale = Callable[[Iterable[float]], list[float]]
 
 GAP = 0.04  # between panels, as a share of the width
 ONE, SEVERAL, BETWEEN = 330, 230, 66  # pixels: a lone row of panels, one of several, what is between two
+TITLED = 84  # pixels above panels that have titles, for these and the legend
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def priming_curves(
             )
             in_legend.add(condition)
     figure.update_layout(theme.layout(height=70 + height))
-    figure.update_layout(showlegend=True, legend={"y": 1 + (44 / (height - BETWEEN) if titled else 0)})
+    figure.update_layout(showlegend=True, margin={"t": TITLED} if titled else {})
     figure.update_annotations(font={"size": 14}, yshift=2)
     longest = max((float(panel.curves["length"].max()) for panel in panels), default=0.0) or 1.0
     figure.update_xaxes(range=[-0.02 * longest, 1.04 * longest])  # of a mark at 0 half would be gone
