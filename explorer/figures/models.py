@@ -13,6 +13,7 @@ from explorer.scoring import catalog, suites
 
 COLORS = theme.PALETTE[:-1]  # gray stands for what is no model
 # Models of the glass box that stand on a page with others that have their color in the catalog's order.
+IMPORTED = "imported"  # the remark of a model whose runs were made elsewhere
 OWN = {"glassbox-xs": theme.ORANGE, "glassbox-s": theme.BROWN, "glassbox-m": theme.CRIMSON}
 
 
@@ -41,7 +42,7 @@ def model_color(model: str) -> str:
     Models of the catalog take the palette's colors in their order there. Any other has one that follows from its name
     alone, so that it stays when runs of further models come.
     """
-    named = model_title(model).casefold()
+    named = _without_remark(model_title(model)).casefold()
     fitting = [
         (len(known), -place)
         for place, known in enumerate(model_title(name).casefold() for name in catalog.MODELS)
@@ -52,6 +53,11 @@ def model_color(model: str) -> str:
     # The longest name says most ("Pythia 160M (deduped)" before "Pythia 160M"); of equal ones the first of the catalog.
     place = -max(fitting)[1]
     return OWN.get(list(catalog.MODELS)[place], COLORS[place % len(COLORS)])
+
+
+def _without_remark(title: str) -> str:
+    """The title of a model whose runs were made elsewhere, as it is of those made here."""
+    return title.removesuffix(f" ({IMPORTED})").replace(f", {IMPORTED})", ")")
 
 
 def model_colors(models: Sequence[str]) -> list[str]:

@@ -93,6 +93,7 @@ def test_the_glass_boxes_have_other_colors_than_the_models_they_stand_beside():
     names = [*(f"glassbox-{size}" for size in ("xs", "s", "m", "l")), "gemma-3-270m", "smollm2-135m-instruct",
              "EleutherAI/pythia-12b-deduped", "openai:gpt-3.5-turbo"]  # fmt: skip
     assert len({model_color(name) for name in names}) == len(names)
+    assert model_color("GPT-3.5 Turbo (imported)") == model_color("openai:gpt-3.5-turbo")
     for color in {model_color(name) for name in names}:
         assert (
             min(theme.contrast(color, ground.paper) for ground in theme.THEMES.values()) >= 3 or color in theme.PALETTE

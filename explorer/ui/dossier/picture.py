@@ -336,7 +336,7 @@ def draw_ontology(dossier: DossierRows, colors: Mapping[str, str], chosen: Chose
             rows=list(colors), least=LOW,
         )  # fmt: skip
         last = max(dot.value for dot in dots)
-        figure.update_xaxes(range=[0.5, max(last, 4) + 0.5], tickformat=",d", nticks=int(min(max(last, 4), 6)), tick0=1)
+        figure.update_xaxes(range=[0.5, max(last, 4) + 0.5], tickformat=",d", tick0=1, dtick=max(1, round(last / 5)))
     return Row(
         "Ontology", _sentence([sentence]), figure, "Ontologies", "Ask for it live",
         {"view": "Concept inspector", "model": chosen.model, "benchmark": chosen.benchmark,
