@@ -72,14 +72,14 @@ def _draw_comparison(run_id: str, pos: str, pairs: pd.DataFrame, run_judge: str)
     st.html(f"<style>{ngram_strip.style()}</style>")
     with show.problems():
         verdicts = verdicts_of(run_id, pos, run_judge)
-        _numbers(verdicts)
-        draw_judge_prompt()
-        _by_task(run_id, pos)
         left, right = st.columns([3, 2], gap="large")
         with left:
             _ask_person(run_id, pos, pairs, verdicts.get(PERSON, {}))
         with right:
             _ask_model(run_id, pos, pairs)
+        _numbers(verdicts)
+        draw_judge_prompt()
+        _by_task(run_id, pos)
         _answers(pairs, verdicts)
 
 
