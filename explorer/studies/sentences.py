@@ -504,7 +504,7 @@ def _icl(findings: Findings, about: About) -> list[str]:
         ends = f", from {display.share(last.low)} to {display.share(last.high)} over {last.n:,} orders"
         k = int(last.factors["k"])
         lines.append(
-            f"With {k:,} it labels {display.share(last.value)} rightly{ends if last.high >= last.low else ''}."
+            f"With {k:,} it labels {display.share(last.value)} correctly{ends if last.high >= last.low else ''}."
         )
     gap = findings.sure(icl.ACCURACY_GAP, **most.factors) if most else None
     if gap:

@@ -234,7 +234,7 @@ def test_replication_beside_none_and_a_range_called_a_range():
     assert sentences.sentences("icl", frame(*rows), about) == [
         "With 200 demonstrations Gemma replicates 10.5% of 200 items of TREC questions exactly or nearly (95% interval "
         "7.0% to 15.5%), without them none of 200.",
-        "With 200 it labels 73.8% rightly, from 69.5% to 77.5% over 3 orders.",
+        "With 200 it labels 73.8% correctly, from 69.5% to 77.5% over 3 orders.",
         "There is no evidence that replicated items are labeled better than the others (+14.5 points, 95% interval "
         "−5.7 to +24.1, n = 200).",
     ]

@@ -298,8 +298,8 @@ def _gaps_in_words(gaps: pd.DataFrame) -> str:
         return f"No evidence in any of {len(gaps)} comparisons that memorized items are labeled better or worse."
     up = int((clear["value"] > 0).sum())
     return (
-        f"Memorized items are labeled better than the others in {up} of {len(gaps)} comparisons and worse in "
-        f"{len(clear) - up}; in the rest there is no evidence of a difference."
+        f"Memorized items are labeled better than the others in {up or 'none'} of {len(gaps)} comparisons and worse in "
+        f"{len(clear) - up or 'none'}; in the rest there is no evidence of a difference."
     )
 
 

@@ -60,8 +60,8 @@ def sentence(halves: pd.DataFrame) -> str:
     if not up and not down:
         return f"In none of {len(halves)} comparisons do the two halves differ by more than chance."
     return (
-        f"Of {len(halves)} comparisons, the more popular half is answered better in {up} and worse in {down}; in the "
-        f"other {len(halves) - up - down} there is no evidence of a difference."
+        f"Of {len(halves)} comparisons, the more popular half is answered better in {up} and worse in "
+        f"{down or 'none'}; in the other {len(halves) - up - down} there is no evidence of a difference."
     )
 
 

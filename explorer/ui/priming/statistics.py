@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -30,7 +31,6 @@ MODELS = {
     "unrelated": "As published: unrelated contexts",
 }
 AS_PUBLISHED = "As published, it takes an effect to be the same in every suite, which makes its intervals too narrow."
-ROW = 35  # pixels of a table's row
 FEWEST_SUITES = 5
 TERMS = {
     "Intercept": "intercept",
@@ -160,16 +160,17 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
     table = pd.DataFrame(
         [{"what": row.what, "published": row.said, "ours": _ours(row, findings), "place": row.place} for row in rows]
     )
+    show.says(paper_in_words(rows, findings))
     show.table(
         table,
         f"beside the paper {run_id}",
         columns={
-            "what": text_column("What", width=345),
-            "ours": text_column("This run", width=222),  # beside what it is about also in a narrow window
-            "published": text_column("Published", width=232),
+            "what": text_column("What", width=190),  # all three also in a narrow window
+            "ours": text_column("This run", width=175),
+            "published": text_column("Published", width=155),
             "place": text_column("Where", width=168),
         },
-        height=ROW * (len(table) + 1) + 3,
+        wrap=True,
     )
     show.note(
         f"Published: {SOURCE}, with GPT-2 and five OPT models; its contexts, items and scoring differ from this run's "
@@ -177,7 +178,26 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
     )
 
 
+def paper_in_words(rows: Sequence[Published], findings: pd.DataFrame) -> str:
+    """How many of the paper's statements the run answers, and how many of its changes go the printed way."""
+    answered = [row for row in rows if _answers(row, findings) is not None]
+    changes = [(row, _answers(row, findings)) for row in answered if row.takes in ("largest", "smallest")]
+    alike = sum((row.takes == "largest") == (change["value"] > 0) for row, change in changes if change is not None)
+    said = f"This run answers {len(answered)} of {len(rows)} statements of the paper"
+    return f"{said}; of {len(changes)} changes of accuracy {alike} go the printed way." if changes else f"{said}."
+
+
 def _ours(row: Published, findings: pd.DataFrame) -> str:
+    finding = _answers(row, findings)
+    if finding is None:
+        return "not in this run"
+    if row.takes in ("largest", "smallest"):
+        return _change(finding)
+    return display.p_in_words(finding["p"]) if row.takes == "p" else _value(finding)
+
+
+def _answers(row: Published, findings: pd.DataFrame) -> Any | None:
+    """The finding of a run that answers a statement of the paper; None where it has none."""
     of_finding = findings[findings["finding"] == row.finding.name]
     # A change has its interval over suites, as in the view “Curves”, where the run has several.
     groups = [OVER_SUITES, row.group] if row.takes in ("largest", "smallest") else [row.group]
@@ -187,18 +207,14 @@ def _ours(row: Published, findings: pd.DataFrame) -> str:
         if wish:
             matching = matching[matching[column] == wish]
     matching = matching[matching["value"].notna()]
-    if matching.empty:
-        return "not in this run"
     if row.takes in ("largest", "smallest"):
         matching = matching[matching["length"] > 0].sort_values("value", ascending=row.takes == "smallest")
-        return _change(matching.iloc[0]) if len(matching) else "not in this run"
-    finding = matching.iloc[0]
-    return display.p_in_words(finding["p"]) if row.takes == "p" else _value(finding)
+    return matching.iloc[0] if len(matching) else None
 
 
 def _change(row: Any) -> str:
     value, low, high = (display.points(row[name], 0) for name in ("value", "low", "high"))
-    return f"{value} points ({low} to {high}) at {row['length']:,.0f} tokens"
+    return f"{value} ({low} to {high}) at {row['length']:,.0f} tokens"
 
 
 def _value(row: Any) -> str:
