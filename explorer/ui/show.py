@@ -25,7 +25,6 @@ from explorer.ui.plain_text import plain as plain  # "show.plain" on every page
 
 Figure = Any  # a Plotly figure, made in explorer/figures
 
-TWO_LINES = 56  # pixels of a table's row that wraps
 LONGEST = 2_000  # characters of a cell on the screen; a download has all of them
 IN_A_ROW = 5
 TABLE_FORMATS = ("csv", "parquet", "latex")
@@ -210,7 +209,6 @@ def table(
     picks: str = "",
     several: bool = False,
     whole: pd.DataFrame | None = None,
-    wrap: bool = False,
 ) -> list[int]:
     """A table that can be sorted, searched and downloaded as CSV, Parquet and LaTeX.
 
@@ -218,20 +216,17 @@ def table(
     and plain numbers, LaTeX those shown and written as they are here.
     Above a long one stands a small histogram of each column of numbers, over the whole of what is downloaded.
     With `picks`, a key that changes with the rows, one row can be picked (with `several` any number); the answer is the
-    numbers of the picked ones. `whole` is what is downloaded where the table shows less. With `wrap`, rows have two
-    lines for long texts.
+    numbers of the picked ones. `whole` is what is downloaded where the table shows less.
     """
     if histogram_row := histograms.row(frame if whole is None else whole, columns or {}):
         st.html(histogram_row)
     shown, config = as_shown(shortened(frame[list(columns)] if columns else frame), columns or {})
-    lines: dict[str, Any] = {"row_height": TWO_LINES} if wrap else {}
     answer: Any = st.dataframe(
         shown,
         hide_index=True,
         column_config=config or None,
         height=height or "auto",
         placeholder=display.MISSING,
-        **lines,
         key=picks or f"table:{name}",
         alt=f"{name}, {len(frame)} rows",
         on_select="rerun" if picks else "ignore",
