@@ -89,7 +89,7 @@ def left_out(study: str, keeps_texts: bool, keeps_tokens: bool = False) -> str:
         lacking.append("sums of single scores" + (" but those of right IDs" if study == "ontology" else ""))
     if study == "perturbation":
         lacking.append("the relative difference in popularity")
-    lacking.append("the texts of contexts and variants (the edits tell them)")
+    lacking.append("the texts of contexts and variants (which its edits make again)")
     return f"The precomputed file lacks {'; '.join(lacking)}. Numbers are rounded to {DECIMALS} decimals."
 
 

@@ -91,7 +91,7 @@ MORE = {"more": ("min_k_plus", "recall")}  # attacks beside the usual, of the st
 
 GLASSBOX = "glassbox-m"
 DOSED = ("glassbox_pairs", "glassbox_synonyms")
-LENGTHS = (2, 3, 5, 6, 7)  # of n-grams, in tokens, beside the default: what a popularity score sees of a dose
+NGRAM_LENGTHS = (2, 3, 5, 6, 7)  # of n-grams, in tokens, beside the default: what a popularity score sees of a dose
 SIZES = ("xs", "s", "m", "l")
 KNOWING = 64  # steps before which no size answers anything: completions and pairs of the others are left out until then
 # The window of 1,024 tokens holds few demonstrations. One way to write a prompt is the one that was planted.
@@ -211,7 +211,7 @@ def _glassbox(model: str) -> Iterator[Planned]:
         yield Planned("accuracy", model, benchmark)
     for benchmark in (*DOSED, *STARTER_CHOICES):
         yield Planned("popularity", model, benchmark, settings={**exact, **NO_ROWS})
-    for n in LENGTHS:
+    for n in NGRAM_LENGTHS:
         yield Planned("popularity", model, DOSED[0], f"n = {n}", settings={**exact, **NO_ROWS, "n": n})
     for benchmark in STARTER_CHOICES:
         some = {"per_group": 10} if benchmark == "starter_pairs" else {}

@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -98,7 +98,7 @@ class Effect:
 
     estimate: Stored
     what: str
-    unit: str  # a key of WRITERS
+    unit: Literal["share", "points", "number"]  # a key of WRITERS
     null: float = math.nan
 
     @property

@@ -158,7 +158,7 @@ def test_a_fresh_clone_opens_on_accuracy_that_rises_with_popularity(open_page, t
     assert not app.exception
     told = "\n".join(one.proto.body for one in app.html)
     assert "Accuracy rises with the popularity of a concept" in told
-    assert "only figures over all answers are kept" in told
+    assert "only totals are kept" in told
     app = open_page("ontology", tmp_path / "cache", model="gemma-3-270m", benchmark="go")
     assert not app.exception
     beside = next(one for one in app.selectbox if one.label == "Beside it")

@@ -24,7 +24,7 @@ from explorer.ui.layout import Chosen
 WAYS = ["Pooled", "Within groups"]
 LENGTH = ["allowed for", "left in"]
 CONTROLS = {
-    "length": "the length of the text, in words,",
+    "length": "the length of the text in words",
     "frequency of single words": "the mean frequency of its single tokens",
 }
 CERTAIN = 0.05
@@ -103,9 +103,7 @@ def _pickers(gathered: Gathered, *, has_lengths: bool) -> tuple[str, str, bool, 
 
 def _reading(chosen: Chosen, groups: int, controls: Sequence[str], *, within: bool) -> str:
     """How the matrix is read: what a number is, what bold and gray mean, over what an interval is."""
-    held = (
-        f" Ranks are less what {' and '.join(map(CONTROLS.__getitem__, controls))} explain of them." if controls else ""
-    )
+    held = f" Ranks are adjusted for {' and '.join(map(CONTROLS.__getitem__, controls))}." if controls else ""
     return (
         "Spearman's rho over the instances that have both measures; bold where p, adjusted by Benjamini and Hochberg "
         "over all pairs, is below 0.05. Gray: both are computed from the same log-probabilities or answers, so that "

@@ -33,7 +33,7 @@ def draw_ontology_invariance(run_id: str, findings: pd.DataFrame) -> None:
     rows = resources.ask_store(ontology_queries.invariance, run_id)
     if rows.empty:
         show.note(
-            "Prediction invariance (the paper's figure 4) is of runs that repeat the question, a run's own option."
+            "Prediction invariance (the paper's figure 4) needs a run that repeats the question, which is an option."
         )
         return
     st.header("Prediction invariance", anchor=False)

@@ -24,8 +24,8 @@ from explorer.ui.ontology import design, invariance, knowledge, popularity
 ROW = 35  # pixels of a table's row
 COUNTED = {"Corrected": CORRECTED, "As the authors counted": AS_RELEASED}
 FIGURES_ONLY = (
-    "Of this run only figures over all answers are kept. The released file, imported under the same name of the model, "
-    "makes the same run with its answers."
+    "Of this run only totals are kept. The released file, imported under the model's name, makes the same run with its "
+    "single answers."
 )
 KNOWLEDGE = {
     declared.GOLD_LOGPROB: ("log P of the right ID (nats)", "Summed over the ID's digits, after the prompt."),

@@ -38,12 +38,13 @@ FILTERS = ("of_benchmark", "of_model", "of_state")  # names of the choices that 
 
 
 def choose() -> tuple[RunInfo | None, list[str]]:
-    """The run that is looked at (the newest, or the one picked in the table or by a link) and all that are ticked."""
+    """The run that is looked at (the first, or the one picked in the table or by a link) and all that are ticked."""
     runs = everything()
     if not runs:
         return None, []
     by_id = {run.run_id: run for run in runs}
-    shown = links.recall(SHOWN, runs[0].run_id, list(by_id), lambda run_id: progress.name_of(by_id[run_id]))
+    first = first_of(runs).run_id
+    shown = links.recall(SHOWN, first, list(by_id), lambda run_id: progress.name_of(by_id[run_id]))
     study = _pick_study(runs, shown)
     of_study = [run for run in runs if study_of(run) == study]
     listed = _filtered_runs(of_study)
@@ -56,7 +57,7 @@ def choose() -> tuple[RunInfo | None, list[str]]:
         ticked = _live_table(study, [run.run_id for run in listed], shown)
     else:
         ticked = _table(study, listed, shown)
-    links.remember(SHOWN, shown, runs[0].run_id)
+    links.remember(SHOWN, shown, first)
     return next((run for run in listed if run.run_id == shown), None), ticked
 
 
@@ -66,6 +67,15 @@ def everything() -> list[RunInfo]:
     return local + as_infos(resources.ask_shared(queries.stored_runs), {run.run_id for run in local})
 
 
+def first_of(runs: Sequence[RunInfo]) -> RunInfo:
+    """The newest run of this machine; where all came with the explorer, the one at the top of the first table."""
+    if runs[0].source == "here":
+        return runs[0]
+    study = next(name for name in (*STUDIES, OTHER) if any(study_of(run) == name for run in runs))
+    of_study = [run for run in runs if study_of(run) == study]
+    return in_order(of_study, {run.benchmark: run_names.benchmark_title(run.benchmark) for run in of_study})[0]
+
+
 def study_of(run: RunInfo) -> str:
     """The study under which a run is listed."""
     return run.study if run.study in STUDIES else OTHER
@@ -73,24 +83,21 @@ def study_of(run: RunInfo) -> str:
 
 def _pick_study(runs: Sequence[RunInfo], shown: str) -> str:
     """The study whose runs are listed: that of the run looked at, until the reader presses another."""
-    newest: dict[str, str] = {}
-    for run in runs:
-        newest.setdefault(study_of(run), run.run_id)
     many = pd.Series([study_of(run) for run in runs]).value_counts()
-    options = [name for name in (*STUDIES, OTHER) if name in newest]
+    options = [name for name in (*STUDIES, OTHER) if name in many]
 
     def title(name: str) -> str:
         return f"{OTHER_TITLE if name == OTHER else run_names.study_title(name)} {many[name]}"
 
-    def show_newest() -> None:
+    def show_first() -> None:
         if pressed := st.session_state.get("runs:study"):
-            links.choose(SHOWN, newest[pressed])
+            links.choose(SHOWN, first_of([run for run in runs if study_of(run) == pressed]).run_id)
             for name in FILTERS:
                 links.choose(name, "")
 
     study = study_of(next(run for run in runs if run.run_id == shown))
     st.session_state["runs:study"] = study
-    st.pills("Study", options, key="runs:study", format_func=title, on_change=show_newest, label_visibility="collapsed")
+    st.pills("Study", options, key="runs:study", format_func=title, on_change=show_first, label_visibility="collapsed")
     return study
 
 
