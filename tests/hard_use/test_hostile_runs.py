@@ -232,7 +232,7 @@ def in_table(table: str, column: str, value: Any) -> Callable[[dict[str, bytes]]
 
 def as_bytes(table: pa.Table) -> bytes:
     file = io.BytesIO()
-    pq.write_table(table, file)
+    pq.write_table(table, file, write_statistics=False)
     return file.getvalue()
 
 
@@ -270,7 +270,8 @@ def a_row_twice(entries: dict[str, bytes]) -> None:
 def endless_texts(entries: dict[str, bytes]) -> None:
     name = first_of(entries, "scores")
     row = pq.read_table(io.BytesIO(entries[name])).slice(0, 1).to_pylist()[0]
-    entries[name] = as_bytes(pa.Table.from_pylist([{**row, "context": "x" * 10**6}] * 1100, schema=schema_of("scores")))
+    long = pa.Table.from_pylist([{**row, "context": "x" * 10**6}], schema=schema_of("scores"))
+    entries[name] = as_bytes(pa.concat_tables([long] * 1100))
 
 
 SPEC, PROGRESS = "spec.json", "progress.json"
