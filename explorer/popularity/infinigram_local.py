@@ -1,10 +1,7 @@
 """The infini-gram engine in a child process, and the counter over it.
 
 A damaged index kills the process that reads it, so that process is not ours: it is started again a few times, then the
-trouble is told in one sentence. Questions and answers cross the pipes in frames: a length and a kind, then either
-packed numbers (counts, thousands at a time) or JSON (everything else).
-
-Run as a module, this file is the child: `python -m explorer.popularity.infinigram_local FOLDER DTYPE VOCABULARY`.
+trouble is told in one sentence. The child, and how it is asked, stand in infinigram_child.py.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -31,11 +28,12 @@ from explorer.popularity.cached import Answer, Ngram, count_with_cache
 from explorer.popularity.count_cache import CountCache
 from explorer.popularity.counter import Document, Places, Progress
 from explorer.popularity.infinigram_api import source_of
+from explorer.popularity.infinigram_child import JSON, NUMBERS, READY, receive, send
 from explorer.popularity.next_tokens import END, Chance, Following, chance_of, following_of
 from explorer.records import Count
 
 PACKAGE = "infini_gram"
-MODULE = "explorer.popularity.infinigram_local"
+MODULE = "explorer.popularity.infinigram_child"
 BATCH = 1_000  # n-grams in one frame: a tenth of a second, minutes from a slow disk
 RESTARTS = 3  # for one question; a killed child is worth another try, a damaged index is not worth many
 PATIENCE = 600.0  # seconds for one frame
@@ -43,14 +41,6 @@ SHOWN = 1000  # tokens of a document
 SUPPORT = (
     1_000_000  # places up to which all next tokens are counted; the engine's own 1,000 makes samples of small ones
 )
-
-_HEADER = struct.Struct("<IB")  # bytes that follow, kind
-_NUMBERS, _JSON, _READY = 0, 1, 2
-
-METHODS = (
-    "find", "find_cnf", "count", "count_cnf", "prob", "ntd", "infgram_prob", "infgram_ntd", "get_doc_by_rank",
-    "get_doc_by_ptr", "get_total_doc_cnt",
-)  # fmt: skip
 
 
 def available() -> bool:
@@ -72,7 +62,15 @@ class Engine:
 
     def __init__(self, folder: Path, dtype: str, vocabulary: int) -> None:
         self.folder = folder
-        self._command = [sys.executable, "-m", MODULE, str(folder), dtype, str(vocabulary)]
+        self._command = [
+            sys.executable,
+            "-m",
+            MODULE,
+            str(folder),
+            dtype,
+            str(vocabulary),
+            str(manifests.ENGINE_VERSION),
+        ]
         self._child: subprocess.Popen[bytes] | None = None
         self._lock = threading.RLock()
         self._closed = False
@@ -86,12 +84,12 @@ class Engine:
         """How often each n-gram occurs; one frame, so a few thousand at most."""
         lengths = np.array([len(ngram) for ngram in ngrams], dtype="<u4")
         flat = np.array([token_id for ngram in ngrams for token_id in ngram], dtype="<u4")
-        reply = self._ask(_NUMBERS, struct.pack("<I", len(ngrams)) + lengths.tobytes() + flat.tobytes())
+        reply = self._ask(NUMBERS, struct.pack("<I", len(ngrams)) + lengths.tobytes() + flat.tobytes())
         return np.frombuffer(reply, dtype="<i8").tolist()
 
     def call(self, method: str, **arguments: Any) -> Any:
         """What a method of the engine answers; its own errors come as {"error": ...}."""
-        return json.loads(self._ask(_JSON, json.dumps([method, arguments]).encode()))
+        return json.loads(self._ask(JSON, json.dumps([method, arguments]).encode()))
 
     def close(self) -> None:
         """Ends the child."""
@@ -107,7 +105,7 @@ class Engine:
             for _ in range(RESTARTS):
                 try:
                     child = self._child or self._start()
-                    _send(child.stdin, kind, payload)
+                    send(child.stdin, kind, payload)
                     reply_kind, reply = self._receive(child)
                 except (OSError, EOFError):
                     how = self._stop()
@@ -132,7 +130,7 @@ class Engine:
         )
         self._child = child
         kind, message = self._receive(child)
-        if kind != _READY:
+        if kind != READY:
             self._stop()
             raise CountError(f"The engine cannot open {self.folder}: {message.decode('utf-8', 'replace')}")
         return child
@@ -143,7 +141,7 @@ class Engine:
         timer.daemon = True
         timer.start()
         try:
-            return _receive(child.stdout)
+            return receive(child.stdout)
         finally:
             timer.cancel()
 
@@ -282,91 +280,3 @@ def _answer_or_raise(answer: Any) -> Any:
     if isinstance(answer, dict) and "error" in answer:
         raise CountError(f"The engine refused the query: {answer['error']}")
     return answer
-
-
-# A frame is a header (the length of what follows, and of which kind it is) and that many bytes. Lines of text would not
-# do: counts are sent as raw numbers, which may hold any byte.
-def _send(stream: Any, kind: int, payload: bytes) -> None:
-    stream.write(_HEADER.pack(len(payload), kind) + payload)
-    stream.flush()
-
-
-def _receive(stream: Any) -> tuple[int, bytes]:
-    length, kind = _HEADER.unpack(_read_exactly(stream, _HEADER.size))
-    return kind, _read_exactly(stream, length)
-
-
-def _read_exactly(stream: BinaryIO, size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
-
-
-# The child
-
-
-def _serve_frames(folder: str, dtype: str, vocabulary: int) -> None:
-    """Answers frames from standard input until it ends."""
-    # The engine may print; its words must not get between the frames.
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which closes our input
-    try:
-        engine = _open(folder, dtype, vocabulary)
-    except Exception as error:
-        _send(answers, _JSON, f"{type(error).__name__}: {error}".encode())
-        return
-    _send(answers, _READY, b"")
-    while True:
-        try:
-            kind, payload = _receive(sys.stdin.buffer)
-        except EOFError:
-            return
-        try:
-            reply = _counts(engine, payload) if kind == _NUMBERS else _call(engine, payload)
-        except Exception as error:
-            _send(answers, _READY, f"The engine refused a query: {type(error).__name__}: {error}".encode())
-        else:
-            _send(answers, kind, reply)
-
-
-def _open(folder: str, dtype: str, vocabulary: int) -> Any:
-    from infini_gram.engine import InfiniGramEngine
-
-    # The engine tells its files apart by looking for "table" or "offset" in whole paths, so ours must not be in them.
-    os.chdir(folder)
-    # The end of a document is an id of its own, the one after the vocabulary.
-    return InfiniGramEngine(
-        index_dir=".",
-        eos_token_id=vocabulary,
-        vocab_size=vocabulary + 1,
-        version=manifests.ENGINE_VERSION,
-        token_dtype=dtype,
-    )
-
-
-def _counts(engine: Any, payload: bytes) -> bytes:
-    amount = int.from_bytes(payload[:4], "little")
-    lengths = np.frombuffer(payload, "<u4", amount, 4).tolist()
-    flat = np.frombuffer(payload, "<u4", -1, 4 + 4 * amount).tolist()
-    counts = np.empty(amount, dtype="<i8")
-    start = 0
-    for i, length in enumerate(lengths):
-        answer = engine.count(flat[start : start + length])
-        if "error" in answer or answer["approx"]:
-            raise ValueError(answer.get("error", "an approximate count"))
-        counts[i] = answer["count"]
-        start += length
-    return counts.tobytes()
-
-
-def _call(engine: Any, payload: bytes) -> bytes:
-    method, arguments = json.loads(payload)
-    if method not in METHODS:
-        raise ValueError(f"no method {method}")
-    return json.dumps(getattr(engine, method)(**arguments)).encode()
-
-
-if __name__ == "__main__":
-    _serve_frames(sys.argv[1], sys.argv[2], int(sys.argv[3]))
