@@ -51,7 +51,7 @@ def test_a_template_is_told_the_same_day_every_day(tokenizer):
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_template_without_end_is_stopped_and_told(name, monkeypatch):
     hf_chat.render("ready", [], {})
-    monkeypatch.setattr(hf_chat, "SECONDS", 4.0)
+    monkeypatch.setattr(hf_chat, "SECONDS", 1.0)
     with pytest.raises(ModelError, match="chat template cannot be rendered"):
         hf_chat.render(ENDLESS[name], [{"role": "user", "content": "x"}], {})
     monkeypatch.undo()
