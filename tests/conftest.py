@@ -44,6 +44,10 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 if WORKER := os.environ.get("PYTEST_XDIST_WORKER", ""):
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
+# In CI what Python compiles is kept: hundreds of processes import the same modules.
+if os.environ.get("CI"):
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 LONG = {"slow", "browser"}  # markers of tests that take more than a few seconds
 
 
