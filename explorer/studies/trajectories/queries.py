@@ -40,6 +40,7 @@ def findings_of_several(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
     )
 
 
+# Where tables are joined, both name the runs: of packed ones, which are unpacked to be joined, only theirs are.
 def learned(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
     """A row per instance of these runs, which are in the order of training: when its verdict was last not right.
 
@@ -55,6 +56,7 @@ def learned(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
             FROM instances
             LEFT JOIN measures
                 ON measures.run_id = instances.run_id
+                AND measures.run_id IN ({_marks(run_ids)})
                 AND measures.instance_id = instances.instance_id
                 AND measures.measure = 'correct'
                 AND measures.part IS NULL
@@ -76,7 +78,7 @@ def learned(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
         GROUP BY instance_id
         ORDER BY position, instance_id
         """,
-        [*run_ids, *run_ids],
+        [*run_ids, *run_ids, *run_ids],
     )
 
 
@@ -91,7 +93,8 @@ def instance(store: Store, run_ids: Sequence[str], instance_id: str) -> pd.DataF
         FROM instances
         LEFT JOIN measures
             ON measures.run_id = instances.run_id
-            AND measures.instance_id = instances.instance_id
+            AND measures.run_id IN ({_marks(run_ids)})
+            AND measures.instance_id = ?
             AND measures.measure IN ('correct', 'margin', 'logprob')
             AND measures.option = -1
             AND measures.part IS NULL
@@ -101,7 +104,7 @@ def instance(store: Store, run_ids: Sequence[str], instance_id: str) -> pd.DataF
         GROUP BY ALL
         ORDER BY place
         """,
-        [*run_ids, *run_ids, instance_id],
+        [*run_ids, *run_ids, instance_id, *run_ids, instance_id],
     )
 
 
@@ -129,11 +132,12 @@ def of_right_texts(store: Store, run_ids: Sequence[str], measure: str) -> pd.Dat
         FROM measures
         JOIN instances USING (run_id, instance_id)
         WHERE measures.run_id IN ({_marks(run_ids)})
+            AND instances.run_id IN ({_marks(run_ids)})
             AND measures.measure = ?
             AND measures.option = coalesce(instances.gold, 0)
         ORDER BY measures.run_id, instances.position, measures.instance_id
         """,
-        [*run_ids, measure],
+        [*run_ids, *run_ids, measure],
     )
 
 
