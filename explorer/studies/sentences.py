@@ -501,7 +501,11 @@ def _icl(findings: Findings, about: About) -> list[str]:
     if labels:
         last = max(labels, key=lambda label_share: int(label_share.factors["k"]))
         # Least and greatest over orders, which is a range and no interval.
-        ends = f", from {display.share(last.low)} to {display.share(last.high)} over {last.n:,} orders"
+        ends = (
+            f", from {display.share(last.low)} to {display.share(last.high)} over {last.n:,} orders"
+            if last.low < last.high
+            else f" in each of {last.n:,} orders"
+        )
         k = int(last.factors["k"])
         lines.append(
             f"With {k:,} it labels {display.share(last.value)} correctly{ends if last.high >= last.low else ''}."

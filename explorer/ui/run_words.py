@@ -122,7 +122,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
         "mismatched_unacceptable": "Of another kind, unacceptable",
         "unrelated": "Unrelated text",
     },
-    "unrelated": {"wikitext": "Wikipedia (WikiText)", "starter": "Sentences that come with the explorer"},
+    "unrelated": {"wikitext": "Wikipedia (WikiText)", "starter": "Sentences that come with Lexiscope"},
     "edits": {
         "none": "As it is",
         "prefix_adverb": "An adverb before",

@@ -58,6 +58,14 @@ def draw_tour(page: str, model: str, benchmark: str) -> None:
     if at < 0:
         return
     step = STEPS[at]
+    if page != step.page:  # what is said there is not about this page
+        with st.container(horizontal=True, vertical_alignment="center", key="lx-tour-away"):
+            if st.button(
+                f"Back to the tour: {step.page}", key="tour:back", icon=":material/arrow_back:", type="tertiary"
+            ):
+                _go_to_step(at, model, benchmark)
+            st.button("Leave the tour", key="tour:leave", type="tertiary", on_click=leave)
+        return
     with st.container(horizontal=True, vertical_alignment="center", key="lx-tour"):
         st.html(f'<p class="lx-tour-text"><b>{at + 1} of {len(STEPS)}</b> {show.escaped(step.text)}</p>')
         if at + 1 < len(STEPS):

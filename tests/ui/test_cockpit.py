@@ -14,7 +14,7 @@ from explorer import prompts
 from explorer.popularity.counter import Document
 from explorer.popularity.ips import IPS
 from explorer.records import Condition, Instance
-from explorer.ui.cockpit import edits, gauges, layers, panel, state
+from explorer.ui.cockpit import cockpit, edits, gauges, layers, panel, state
 from explorer.ui.cockpit.edits import Change
 from explorer.ui.cockpit.layers import Marks
 from explorer.ui.cockpit.words import Span
@@ -449,3 +449,9 @@ def test_until_a_strip_is_there_its_texts_stand_in_its_place(open_page, cache, r
     assert "lx-waiting lx-under-verdict" in stopped and strip_of(done)["blocks"]
     box = stopped[stopped.index("lx-waiting") :]
     assert all(line["text"] in box for line in strip_of(done)["blocks"][0]["lines"])
+
+
+def test_a_word_typed_over_and_then_swapped_goes_back_to_what_the_benchmark_has():
+    swapped = Span("option 0", 4, 7, "pup.n", "pup")
+    assert cockpit._was_typed(Change(4, 7, "pwaton"), swapped)
+    assert not cockpit._was_typed(Change(4, 7, "Pup"), swapped) and not cockpit._was_typed(None, swapped)

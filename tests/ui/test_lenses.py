@@ -24,7 +24,7 @@ from explorer.rows.builders import instance_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
 from explorer.ui import resources as app_resources
-from explorer.ui.cockpit import gauges
+from explorer.ui.cockpit import effects, gauges
 from explorer.ui.icl import lab as icl_lab
 from explorer.ui.instance import ngram_rating
 from explorer.ui.layout import PAGES
@@ -315,6 +315,23 @@ def test_a_damaged_wordnet_leaves_scores_and_popularity(here, popular, tiny_gpt2
         (folder / name).write_text("half a li")
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR))
     assert {MARGIN, gauges.IPS} <= labels(app)
+
+
+def test_what_a_synonym_would_do_is_what_it_does(popular, words, tiny_gpt2):
+    app = whole(opened("perturbation", tiny_gpt2, instance=PAIR, word="grandmother.n"))
+    assert strip_of(app)["panel"]["preview"] and not any(effects_of(app).values())
+    app.session_state[effects.WANTED] = "grandmother.n"
+    app = whole(app.run())
+    swapped = whole(opened("perturbation", tiny_gpt2, instance=PAIR, swaps="grandmother.n:granny"))
+    margin = next(metric.value for metric in swapped.metric if metric.label == MARGIN)
+    assert effects_of(app)["granny"].split()[0] == margin
+    assert not strip_of(app)["panel"]["preview"]
+
+
+def effects_of(app):
+    """What each synonym of the open word would do, as its chip says."""
+    senses = strip_of(app)["panel"]["senses"]
+    return {synonym["form"]: synonym["effect"] for sense in senses for synonym in sense["synonyms"]}
 
 
 def test_another_copy_of_wordnet_is_a_quiet_mark(popular, words, tiny_gpt2):

@@ -149,7 +149,7 @@ def test_without_the_texts_the_numbers_show_and_a_button_fetches_them(open_page,
 def test_the_list_of_runs_holds_the_packed_ones(open_page, fresh):
     app = open_page("runs", fresh)
     assert not app.exception
-    assert "It came with the explorer." in html_of(app)
+    assert "It came with Lexiscope." in html_of(app)
     listed = {}
     for study in ("accuracy", "perturbation"):
         app.button_group(key="runs:study").set_value(study).run()

@@ -19,7 +19,20 @@ from explorer.records import Instance
 from explorer.scoring import catalog
 from explorer.studies import chat
 from explorer.ui import layout, links, live, progress, show, token_view
-from explorer.ui.cockpit import context_line, edits, gauges, layers, panel, pinned, scores, sources, state, words
+from explorer.ui import scored_options as answers
+from explorer.ui.cockpit import (
+    context_line,
+    edits,
+    effects,
+    gauges,
+    layers,
+    panel,
+    pinned,
+    scores,
+    sources,
+    state,
+    words,
+)
 from explorer.ui.cockpit.layers import (
     BY_WORD,
     DIFFERENCE,
@@ -291,6 +304,10 @@ def _strip(
     pin = {"id": shown.item.id, state.EDIT: state.edits().edit, state.SWAPS: state.edits().swaps}
     faults = list(dict.fromkeys(row.asked.reason for row in rows if row.asked.reason))
     blocks = _blocks(shown, chosen, layer, other, rows, rated_options, marks, unit, scoring, known, primed=primed)
+    may_tell = not primed and shown.read is not None and effects.can_be_told(shown.item, chosen.model)
+    told = None
+    if may_tell and shown.read and opened and opened.span and effects.is_wanted(opened.span.key):
+        told = effects.of_synonyms(shown.base, shown.read, opened.span.key, chosen.model, scoring)
     draw_strip(
         Strip(
             of=shown.item.id,
@@ -300,7 +317,8 @@ def _strip(
             panel=panel.panel(
                 opened, shown.read, state.edits().chosen, chosen.model, scoring, source, rated_options, primed=primed,
                 change=edits.change_at(marks.changed, opened.part, opened.start, opened.start + 1),
-                why_no_words=shown.why_no_words,
+                why_no_words=shown.why_no_words, told=told, may_tell=may_tell,
+                verdict=answers.verdict_of(current.judgment.value("correct")) if current else "",
             ) if opened else None,
             changed=bool(state.edits() != state.Edits()),
             pinned=pin in state.pins(),
@@ -440,7 +458,10 @@ def _change_word(shown: ShownInstance, opened: panel.Open, done: str, act: Act) 
     span, chosen = opened.span, state.edits().chosen
     was = span.was if span and span.was else opened.text
     typed = str(act.get("text", "")).strip()
-    if done == "veto" and span and shown.read and span.key in shown.read.offered:
+    change = edits.change_at(edits.touched(shown.item, shown.changed), opened.part, opened.start, opened.start + 1)
+    if done == "effects" and span:
+        effects.want(span.key)
+    elif done == "veto" and span and shown.read and span.key in shown.read.offered:
         state.veto(shown.read.offered[span.key].lemma)
     elif done == "swap" and span:
         lemma = str(act.get("lemma", ""))
@@ -452,11 +473,10 @@ def _change_word(shown: ShownInstance, opened: panel.Open, done: str, act: Act) 
             state.change(f"Put back “{was}”", swaps=state.format_swaps(other_swaps))
         else:
             state.change(f"{was} → {lemma}", swaps=state.format_swaps({**other_swaps, span.key: lemma}))
-    elif done == "restore" and span and span.was:
+    elif done == "restore" and span and span.was and not _was_typed(change, span):
         other_swaps = {key: value for key, value in chosen.items() if key != span.key}
         state.change(f"Put back “{was}”", swaps=state.format_swaps(other_swaps))
     elif done == "restore":
-        change = edits.change_at(edits.touched(shown.item, shown.changed), opened.part, opened.start, opened.start + 1)
         label = f"Put back “{change.was}”" if change and change.was else f"Removed “{opened.text}”"
         _keep_typed(shown, edits.put_back(shown.item, shown.changed, opened.part, opened.start), label)
     elif done == "type" and span and not span.was and _is_plain_word(typed):
@@ -470,6 +490,11 @@ def _change_word(shown: ShownInstance, opened: panel.Open, done: str, act: Act) 
         else:
             place = f"{opened.part}@{span.start if span else opened.start}"
             state.open_word(place, place)
+
+
+def _was_typed(change: edits.Change | None, span: Span) -> bool:
+    """Whether a swapped word had been typed over before, so that another one stands in the benchmark."""
+    return change is not None and bool(change.was) and change.was.casefold() != span.was.casefold()
 
 
 def _is_plain_word(text: str) -> bool:

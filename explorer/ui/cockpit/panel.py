@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -15,6 +16,7 @@ from explorer.records import Instance
 from explorer.scoring import http
 from explorer.ui import layout, links, live
 from explorer.ui.cockpit import edits, layers, scores, state, words
+from explorer.ui.cockpit.effects import Effect
 from explorer.ui.cockpit.layers import PlacedToken, Row
 from explorer.ui.cockpit.words import Span, Words
 from explorer.ui.corpus.marked import place_of
@@ -26,6 +28,7 @@ from explorer.variants.swappable import SenseView, WordView
 from explorer.variants.synonyms import Candidate
 
 CLASSES = {"n": "noun", "v": "verb"}
+PREVIEW = "See what each would do to the margin"
 PIECES = (
     "A token is a word or its first piece; one with … goes on with the word before. A click puts it here as a word."
 )
@@ -99,13 +102,17 @@ def panel(
     primed: bool,
     change: edits.Change | None,
     why_no_words: str = "",
+    told: Mapping[str, Effect] | None = None,
+    verdict: str = "",
+    may_tell: bool = False,
 ) -> Panel:
-    """All about the open word."""
+    """All about the open word; `told` is what its synonyms do, `verdict` that of now."""
     span = opened.span
     view = read.offered.get(span.key) if read and span else None
-    senses = _senses(view, swaps.get(span.key, ""), source) if view and span else ()
+    senses = _senses(view, swaps.get(span.key, ""), source, told or {}, verdict) if view and span else ()
     about = f"{CLASSES[view.pos]}, {view.lemma}" if view else ""
-    was = span.was if span and span.was else change.was if change else ""
+    # Typed over and then swapped, it was what stands in the benchmark.
+    was = change.was if change and change.was else span.was if span else ""
     note = why_no_words
     if not note and not senses:
         note = "It has no synonym that fits here; type another word, or take one that the model expected."
@@ -119,6 +126,7 @@ def panel(
         editable=True,
         swapped=bool(was or change),
         veto=view.lemma if view else "",
+        preview=PREVIEW if senses and may_tell and told is None else "",
         expected=_expected_tokens(opened, model, scoring, primed=primed),
         corpus=_corpus(opened, source, rated),
     )
@@ -132,12 +140,14 @@ def _heading(senses: Sequence[Sense]) -> str:
     return ("Swap it for (how often it is in the corpus)" if counted else "Swap it for") if senses else "Change it"
 
 
-def _senses(view: WordView, substitute: str, source: Source | None) -> tuple[Sense, ...]:
+def _senses(
+    view: WordView, substitute: str, source: Source | None, told: Mapping[str, Effect], verdict: str
+) -> tuple[Sense, ...]:
     counts = words.counts(forms_of(view), source.index) if source and not ngram_rating.is_remote(source.index) else {}
     shown = sorted(
         (sense for sense in view.senses if sense.chosen or sense.offered), key=lambda sense: not sense.chosen
     )
-    return tuple(_sense(sense, view, substitute, counts) for sense in shown)
+    return tuple(_sense(sense, view, substitute, counts, told, verdict) for sense in shown)
 
 
 def forms_of(view: WordView) -> list[str]:
@@ -145,9 +155,19 @@ def forms_of(view: WordView) -> list[str]:
     return list(dict.fromkeys(candidate.form for sense in view.senses for candidate in sense.offered))
 
 
-def _sense(sense: SenseView, view: WordView, substitute: str, counts: Mapping[str, float]) -> Sense:
+def _sense(
+    sense: SenseView,
+    view: WordView,
+    substitute: str,
+    counts: Mapping[str, float],
+    told: Mapping[str, Effect],
+    verdict: str,
+) -> Sense:
     excluded = "; ".join(f"{candidate.lemma} ({candidate.reason})" for candidate in sense.excluded)
-    synonyms = tuple(_synonym(synonym, synonym.lemma == substitute, counts) for synonym in sense.offered)
+    synonyms = tuple(
+        _with_effect(_synonym(synonym, synonym.lemma == substitute, counts), told.get(synonym.lemma), verdict)
+        for synonym in sense.offered
+    )
     return Sense(
         definition=sense.sense.definition,
         chosen=sense.chosen,
@@ -168,6 +188,18 @@ def _synonym(candidate: Candidate, picked: bool, counts: Mapping[str, float]) ->
         picked,
         often if known else "put this word in its place",
     )
+
+
+def _with_effect(synonym: Synonym, effect: Effect | None, verdict: str) -> Synonym:
+    """The word on offer with its margin, and what the verdict turns to where it turns."""
+    if effect is None or math.isnan(effect.margin):
+        return synonym
+    turns = effect.verdict if effect.verdict != verdict and effect.verdict in ("right", "wrong") else ""
+    margin = display.nats(effect.margin, signed=True)
+    return replace(
+        synonym, effect=f"{display.number(effect.margin, signed=True)}{f' {turns}' if turns else ''}", turns=turns,
+        say=f"{synonym.say}; the margin would be {margin}{f', which is {turns}' if turns else ''}",
+    )  # fmt: skip
 
 
 def _more(view: WordView | None) -> str:

@@ -46,7 +46,7 @@ def draw_icl_review(run_id: str, chosen: Chosen) -> None:
     if not keeps_completions(run_id):
         draw_judge_prompt()
         show.note(
-            "This run came with the explorer: of a benchmark that is not its own it keeps verdicts and numbers, no "
+            "This run came with Lexiscope: of a benchmark that is not its own it keeps verdicts and numbers, no "
             "completions. Those of the starter sets are there to be looked at; or do a run of your own."
         )
         return

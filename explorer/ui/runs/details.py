@@ -91,7 +91,7 @@ def draw_run_details(run: RunInfo) -> None:
 
 def _came_along(run: RunInfo) -> None:
     """A run that came with the explorer: it has no folder, so it cannot be resumed or deleted."""
-    show.note(f"{_standing(run)} It came with the explorer.")
+    show.note(f"{_standing(run)} It came with Lexiscope.")
     if run.study == "accuracy":
         layout.link_to("Instance", "Look at its instances", model=run.model, benchmark=run.benchmark, run=run.run_id)
     packed = resources.run(run.run_id)

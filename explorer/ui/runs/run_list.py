@@ -23,7 +23,7 @@ from explorer.studies import STUDIES, declared
 from explorer.ui import links, progress, resources, run_names, show
 from explorer.ui.columns import id_column, name_column, text_column, unit_column
 
-SOURCES = {"here": "this machine", "imported": "imported", "precomputed": "the explorer"}  # where a run comes from
+SOURCES = {"here": "this machine", "imported": "imported", "precomputed": "Lexiscope"}  # where a run comes from
 SHOWN = "shown"  # the name of the choice: which run is looked at
 OTHER = "other"  # runs of no study that is known here, and folders that cannot be read
 OTHER_TITLE = "Cannot be read"

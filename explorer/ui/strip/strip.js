@@ -307,6 +307,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function words(one) {
     const part = made("div", "lx-part lx-senses");
     part.append(made("h4", "", one.heading));
+    if (one.preview) part.append(button(one.preview, "effects", () => act({ do: "effects" }), { kind: "lx-preview" }));
     for (const sense of one.senses) part.append(meaning(sense));
     if (one.note) part.append(made("p", "lx-quiet lx-excluded", one.note));
     if (!one.editable) return part;
@@ -341,6 +342,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       const chip = button(one.form, `swap:${one.lemma}`, () => act({ do: "swap", lemma: one.lemma }), { kind: `lx-synonym${one.picked ? " lx-picked" : ""}`, title: one.say });
       chip.setAttribute("aria-pressed", String(one.picked));
       if (one.count) chip.append(made("span", "lx-number", one.count));
+      if (one.effect) chip.append(made("span", `lx-effect lx-turns-${one.turns || "nothing"}`, one.effect));
       list.append(chip);
     }
     part.append(title, list);

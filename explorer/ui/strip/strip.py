@@ -105,13 +105,19 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """A word on offer: as it would be written, the name a click gives, how often it occurs, and a remark."""
+    """A word on offer: as it would be written, the name a click gives, how often it occurs, and a remark.
+
+    effect    the margin with it, "" where that was not asked for
+    turns     "right" or "wrong" where the verdict with it is another than now, else ""
+    """
 
     form: str
     lemma: str
     count: str = ""
     picked: bool = False
     say: str = ""
+    effect: str = ""
+    turns: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +182,10 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """All about the open word: what it can be swapped for, what the model expected, and its n-grams."""
+    """All about the open word: what it can be swapped for, what the model expected, and its n-grams.
+
+    preview   names the button that has all synonyms scored; "" where there is none
+    """
 
     id: str
     title: str
@@ -187,6 +196,7 @@ class Panel:
     editable: bool = True
     swapped: bool = False
     veto: str = ""
+    preview: str = ""
     expected: Expectation | None = None
     corpus: Corpus | None = None
 
