@@ -184,22 +184,24 @@ def test_a_run_of_the_model_that_comes_along_rises_with_the_dose(tmp_path, monke
     assert high > 0.8 > low + 0.1
 
 
-def test_attacks_are_gray_and_told_apart_by_dashes_since_colors_are_models():
-    from explorer.figures import theme
+def test_attacks_have_no_models_color_and_are_told_apart_by_dashes():
+    from explorer.figures import models, theme
     from explorer.stats.auc import RocCurve
     from explorer.ui.calibration.figure_doses import dose_curves
     from explorer.ui.calibration.figure_roc import roc_by_dose
     from explorer.ui.memorization.figure_roc import roc_curves
 
+    of_models = {*models.COLORS, *models.OWN.values()}
     lines = [(name, [response(1, 0.5, 0.4, 0.6), response(4, 0.9, 0.6, 1.0)]) for name in "abcdef"]
     drawn = dose_curves(lines, response="AUC", of_models=False).data
     by_score = roc_curves({name: ([0, 1], [0, 1], 0.5) for name in "abcdef"}).data[1:]
     for traces in (drawn, by_score):
-        assert {trace.line.color for trace in traces} == {theme.GRAY}
+        assert not {trace.line.color for trace in traces} & of_models
         assert len({trace.line.dash for trace in traces}) == 6
     _, seldom, often = roc_by_dose({1: RocCurve((0, 1), (0, 1)), 64: RocCurve((0, 1), (0, 1))}).data
-    assert seldom.line.color == often.line.color == theme.GRAY
-    assert seldom.opacity < often.opacity and seldom.line.width < often.line.width
+    assert seldom.line.color != often.line.color and seldom.line.width < often.line.width
+    for ground in theme.THEMES.values():
+        assert theme.contrast(seldom.line.color, ground.paper) >= 3
 
 
 def test_lengths_have_colors_of_an_order_that_no_model_has_and_marks():
