@@ -32,9 +32,11 @@ def draw_gallery() -> None:
     plain = [run for run in shown if not stored.is_glass_box(run.model)]
     names = list(dict.fromkeys(run.found.about.model for run in plain))
     colors = dict(zip(names, model_colors(names), strict=True))
-    if colors:
-        show.model_key(colors)
     ordered = resources.ask_shared(_cards, tuple(run.found.run_id for run in plain), tuple(colors.items()))
+    drawn = _runs_drawn(ordered)
+    models = {run.found.about.model for run in plain if run.found.run_id in drawn}
+    if models:
+        show.model_key({name: color for name, color in colors.items() if name in models})
     by_id = {run.found.run_id: run for run in runs}
     with st.container(key="gallery"):
         for card in ordered[:MOST]:
@@ -52,6 +54,12 @@ def _cards(_: Store, run_ids: tuple[str, ...], colors: tuple[tuple[str, str], ..
     runs = [run for run in stored.runs() if run.found.run_id in run_ids]
     shown = [card for study in STUDIES if (card := cards.card(study, _runs_of_study(runs, study), dict(colors)))]
     return sorted([*shown, *planted.cards()], key=lambda card: -card.size)
+
+
+def _runs_drawn(shown: Sequence[Card]) -> set[str]:
+    """The runs of which a figure has a dot."""
+    traces = [trace for card in shown for trace in card.figure.data if trace.customdata is not None]
+    return {str(point[0]) for trace in traces for point in trace.customdata if len(point)}
 
 
 def _runs_of_study(runs: Sequence[Run], study: str) -> list[OfRun]:
