@@ -24,6 +24,7 @@ from explorer.rows.schema import FACTORS
 from explorer.stats.estimate import FEWEST, Estimate
 from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import wilson
+from explorer.stats.split import SMALLEST_HALF
 from explorer.stats.two_estimates import difference_of
 from explorer.studies import chat
 from explorer.studies.accuracy import declared as accuracy
@@ -40,7 +41,6 @@ UNITS = ("units", "paradigms", "suites")  # names in a finding's detail of how m
 FEWEST_IN_GROUP = 20  # items of a group that is named as the weakest
 FEWEST_GROUPS = 4
 OVERALL, OVER_SUITES = "overall", "mean over suites"
-LEAST_HALF = 0.4  # of the items: the smaller side of a split at the median that still goes by the name of a half
 WHOLES = (OVERALL, "mean over groups", "all items alike")  # groups of a finding that are no groups of instances
 # A study's setting → what it is in words; the first that was run is told.
 SWAPPED = {"NV": "nouns and verbs", "N": "nouns", "V": "verbs"}
@@ -358,7 +358,7 @@ def _popularity(findings: Findings, about: About) -> list[str]:
     if low and high:
         of_low, of_high = shares(low.value, high.value)
         # Scores that tie at the median leave no halves: then it is said of how many this is.
-        is_half = min(low.n, high.n) >= LEAST_HALF * (low.n + high.n)
+        is_half = min(low.n, high.n) >= SMALLEST_HALF * (low.n + high.n)
         half = "half" if is_half else f"{high.n:,} of {low.n + high.n:,} instances"
         sides = f"{of_high} are right, {of_low} of {'the other half' if is_half else 'the others'}; "
     numbers = f"{sides}{_points(gap.value)}, {_ends(gap, 'points')}, {_units_in_words(gap, 'paradigms')}"

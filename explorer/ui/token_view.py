@@ -58,7 +58,7 @@ def aligned(
 ) -> str:
     """Two texts in columns: equal tokens over each other, differing ones marked, and below by how much the first is
     less surprising; these differences add up to the margin."""
-    columns = []
+    words_of_columns: list[list[str]] = []
     focusable = len(first) + len(second) <= FOCUSABLE
     for a, b in align([token.text for token in first], [token.text for token in second]):
         top = first[a] if a is not None else None
@@ -70,12 +70,15 @@ def aligned(
             _box(bottom, (b or 0) + 1, len(second), unit, focusable=focusable, differs=differs) if bottom else _gap(),
             _difference(top, bottom, unit),
         ]
-        kind = "lx-column lx-word" if starts else "lx-column"
-        columns.append(f'<div class="{kind}" role="listitem">{"".join(cells)}</div>')
+        if starts or not words_of_columns:
+            words_of_columns.append([])
+        words_of_columns[-1].append(f'<div class="lx-column" role="listitem">{"".join(cells)}</div>')
+    # The tokens of a word stay on one line, where that is wide enough.
+    words = [f'<div class="lx-columns-of-word" role="presentation">{"".join(word)}</div>' for word in words_of_columns]
     label = _attribute(f"{labels[0]} over {labels[1]}, token by token")
     return (
         f'<div class="lx-aligned">{_heads(labels)}<div class="lx-columns" role="list" aria-label="{label}">'
-        f"{''.join(columns)}</div></div>"
+        f"{''.join(words)}</div></div>"
     )
 
 

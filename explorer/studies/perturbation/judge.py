@@ -27,7 +27,8 @@ ROLE = "judge"
 EMBEDDED = (
     "None of the included models can be this judge. SmolLM2 135M Instruct answered none of 103 pairs with one of the "
     "two words. BERTScore with MiniLM tells swapped from unrelated texts without a mistake, but not the 102 pairs that "
-    "two readers called the same from the 23 that both called badly changed (AUC 0.48, where 0.5 is chance)."
+    "two readers called the same from the 23 that both called badly changed (AUC 0.48, where 0.5 is chance). Name a "
+    "larger chat model as judge."
 )
 
 Perturb = Callable[[Sequence[Instance]], list[PerturbedInstance]]

@@ -46,7 +46,7 @@ def popularity_curve(
             x=bins["mean"],
             y=bins["value"],
             mode="markers",
-            name="bins of about equal size, with their 95% intervals",
+            name="bins of the score, with their 95% intervals",
             marker={"size": 9, "color": color},
             error_y=theme.interval_bars(bins["value"], bins["low"], bins["high"], color),
             customdata=[

@@ -15,6 +15,7 @@ from explorer.figures.models import model_color
 from explorer.popularity.ips import DecileEdges
 from explorer.runs.slices import Slice
 from explorer.stats.proportion import proportion
+from explorer.stats.split import SMALLEST_HALF
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.declared import SPLIT
 from explorer.studies.popularity.findings import chance_curve
@@ -182,10 +183,12 @@ def _numbers(findings: pd.DataFrame) -> None:
     slope = rows[SPLIT.slope.name, ""]
     per_sd = _detail(slope).get("per_sd", math.nan)
     share_material = over is not None
+    is_split = min(low["n"], high["n"]) >= SMALLEST_HALF * (low["n"] + high["n"])
+    names = ("Low half", "High half") if is_split else ("Lower scores", "Higher scores")
     show.numbers(
         [
-            ("Low half", display.share(low["value"]), _explain(low)),
-            ("High half", display.share(high["value"]), _explain(high)),
+            (names[0], display.share(low["value"]), _explain(low)),
+            (names[1], display.share(high["value"]), _explain(high)),
             (
                 "Difference",
                 f"{display.points(gap['value'])} points",
@@ -291,10 +294,10 @@ def _left_out(run_id: str, findings: pd.DataFrame) -> None:
     if not gap["left_out"]:
         return
     why = resources.ask_store(popularity_queries.undefined, run_id)
-    reasons = "; ".join(f"{row['n']:,}: {row['why']}" for _, row in why.head(3).iterrows())
+    reasons = "; ".join(f"{row['n']:,} ({row['why']})" for _, row in why.head(3).iterrows())
     show.note(
         f"{gap['left_out']:,} instances are left out of halves and curves: one of their texts has no IPS, or they "
-        f"have no verdict. {f'In the whole run: {reasons}.' if reasons else ''}"
+        f"have no verdict. {f'In the whole run {reasons}.' if reasons else ''}"
     )
 
 
