@@ -104,7 +104,7 @@ def test_a_sentence_says_from_which_dose_on_texts_are_finished():
     told = words.concepts_in_words("Glass box M", RISING)
     assert "16 times, not those seen once" in told and "60.0%" in told and "right at 16 times, 90.0%" in told
     told = words.replication_in_words("Glass box M", 4, RISING)
-    assert "tell items seen 16 times" in told and "60.0%" in told and "items seen 64 times against 2.0%" in told
+    assert "tell apart items seen 16 times" in told and "60.0%" in told and "items seen 64 times against 2.0%" in told
     assert words.replication_in_words("Glass box M", 0, FLAT).startswith("Completions without demonstrations do not")
     assert "Neither" in words.likelihood_in_words(FLAT) and "16 times" in words.likelihood_in_words(RISING)
 

@@ -156,7 +156,7 @@ def likelihood_in_words(responses: Sequence[Response]) -> str:
     never = next(response for response in responses if response.dose == 0)
     at_first = f"{display.number(_at(responses, first).value, 1)} at {times(first)}, " if most.dose > first else ""
     return (
-        f"Its log-probability tells those that occur {times(first)}{_missed(responses, first)}: "
+        f"Its log-probability tells apart those that occur {times(first)}{_missed(responses, first)}: "
         f"{display.number(never.value, 1)} nats where they never do, {at_first}{display.number(most.value, 1)} at "
         f"{most.dose:,} times."
     )
@@ -172,7 +172,7 @@ def replication_in_words(title: str, k: int, responses: Sequence[Response]) -> s
     if first is None:
         return f"Completions {after} do not tell what {title} has read: it repeats {shown}."
     grown = _shares(responses, first, "of the items seen")
-    sentences = f"Completions {after} tell items seen {times(first)}{_missed(responses, first)}"
+    sentences = f"Completions {after} tell apart items seen {times(first)}{_missed(responses, first)}"
     return f"{sentences}: {title} repeats {grown}{others}."
 
 

@@ -43,7 +43,7 @@ def draw_pairs(model: str) -> None:
         colors=model_colors([name for name, _ in lines]),
     )
     show.note(
-        "The dotted line is chance. A made-up word of dose 0 occurs in the corpus, too, but not with what decides."
+        "The gray line across is chance. A made-up word of dose 0 occurs in the corpus, too, but not with what decides."
     )
 
 

@@ -33,7 +33,7 @@ from explorer.variants.demonstrations import Pieces
 MOST = 200
 NEW_TOKENS = 60
 START = "3"
-LINES_IN_VIEW = 15  # of a prompt
+LINES_IN_VIEW, CHARACTERS_OF_A_LINE = 19, 110  # of a prompt
 LABELED = "starter_entailment"  # what is asked about where the chosen benchmark has no labels
 MOST_KEPT = 64  # answers
 Form = tuple[tuple[str, Any], ...]  # settings of a run that say how it asked
@@ -116,7 +116,7 @@ def draw_icl_lab(chosen: Chosen) -> None:
 
 def _draw_prompt(prompt: str, benchmark: str, k: int) -> None:
     with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
-        if prompt.count("\n") > LINES_IN_VIEW:
+        if sum(1 + len(line) // CHARACTERS_OF_A_LINE for line in prompt.split("\n")) > LINES_IN_VIEW:
             show.note("In view is its end, with the test item; scroll up for the rest.")
         # Upside down, so that the box begins where the prompt ends: with the test item.
         st.html(f'<div class="lx-prompt-end"><pre>{html.escape(prompt)}</pre></div>')

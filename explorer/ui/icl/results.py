@@ -128,14 +128,14 @@ def _numbers(shares: pd.DataFrame, accuracy: pd.DataFrame, kind: str) -> None:
     if len(both):
         best = both.sort_values("value", ascending=False, kind="stable").iloc[0]
         meaning = f"{run.SETTINGS[best['setting']]}, {best['k']:.0f} demonstrations, {best['n']:,.0f} items"
-        cells.append(("Most memorized", display.share(best["value"]), meaning))
+        cells.append((f"Most memorized, k = {best['k']:.0f}", display.share(best["value"]), meaning))
         exact = shares[
             (shares["finding"] == declared.REPLICATION_EXACT.name)
             & (shares["setting"] == best["setting"])
             & (shares["k"] == best["k"])
         ]
         if len(exact):
-            cells.append(("Word for word", display.share(float(exact["value"].iloc[0])), meaning))
+            cells.append((f"Word for word, k = {best['k']:.0f}", display.share(float(exact["value"].iloc[0])), meaning))
     known = accuracy[accuracy["value"].notna()]
     if len(known):
         ordered = known.sort_values("k")

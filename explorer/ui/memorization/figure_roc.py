@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,6 +12,7 @@ from explorer import display
 from explorer.figures import theme
 
 HEIGHT = 440
+DRAWN = ("right", "wrong")  # in this order, which legends have, too: the rarer ones lie over the others
 BINS = 40
 
 
@@ -111,7 +113,7 @@ def two_scores(items: pd.DataFrame, title: str, unit: str = "") -> go.Figure:
             ],
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
-        for name, part in items.groupby("verdict", sort=False)
+        for name, part in sorted(items.groupby("verdict", sort=False), key=_place)
     ]  # fmt: skip
     figure = theme.figure(*traces, height=HEIGHT, dragmode="select")
     figure.update_layout(showlegend=True)
@@ -148,3 +150,8 @@ def one_score(values: Mapping[str, Sequence[float]], title: str) -> go.Figure:
     figure.update_xaxes(title_text=theme.escape(title))
     figure.update_yaxes(title_text="Texts")
     return figure
+
+
+def _place(group: tuple[Any, pd.DataFrame]) -> int:
+    verdict = str(group[0])
+    return DRAWN.index(verdict) if verdict in DRAWN else len(DRAWN)

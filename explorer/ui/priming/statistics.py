@@ -166,8 +166,8 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
         table,
         f"beside the paper {run_id}",
         columns={
-            "what": text_column("What", width=232),  # what is compared is in view also in a narrow window
-            "ours": text_column("This run", "changes of accuracy in points, at so many tokens of context", width=172),
+            "what": text_column("What", width=270),  # what is compared is in view also in a narrow window
+            "ours": text_column("This run", "changes of accuracy in points, at so many tokens of context", width=190),
             "published": text_column("Published", width=232),
             "place": text_column("Where", width=168),
         },
