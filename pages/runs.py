@@ -26,7 +26,7 @@ with show.problems():
     elif view == ELSEWHERE:
         import_run.draw_import_run()
     else:
-        run, ticked = run_list.choose()
+        run, ticked = run_list.choose(chosen)
         if len(ticked) > 1:
             compare.offer(ticked)
         if run is None:

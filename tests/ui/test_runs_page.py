@@ -15,7 +15,10 @@ from explorer.resources import Resources
 from explorer.results.store import Store
 from explorer.runs import request, worker
 from explorer.runs.folder import RunFolder
+from explorer.runs.queue import RunInfo
 from explorer.settings import PRECOMPUTED
+from explorer.ui.layout import Chosen
+from explorer.ui.runs import run_list
 
 
 def html_of(app) -> str:
@@ -184,3 +187,15 @@ def test_runs_are_told_with_their_year_where_it_says_something():
     days = pd.Series(pd.to_datetime(["2026-01-05", "2026-11-29"]))
     assert _started(days, 2026)["type_config"]["format"] == "D MMM"
     assert _started(days, 2027)["type_config"]["format"] == "D MMM YYYY"
+
+
+def test_where_all_runs_came_along_the_page_opens_on_that_of_the_bar():
+    def run(name, source, model="gemma", benchmark="copa", study="popularity"):
+        return RunInfo(run_id=name, study=study, model=model, benchmark=benchmark, status="complete", done=1, total=1,
+                       created=1.0, rate=1.0, eta=0.0, message="", source=source)  # fmt: skip
+
+    runs = [run("other", "precomputed", benchmark="piqa"), run("counted", "precomputed"),
+            run("judged", "precomputed", study="accuracy")]  # fmt: skip
+    assert run_list.first_of(runs, Chosen("gemma", "copa")).run_id == "judged"
+    assert run_list.first_of(runs, Chosen("gemma", "blimp")).run_id == "other"
+    assert run_list.first_of([run("own", "here"), *runs], Chosen("gemma", "copa")).run_id == "own"

@@ -22,6 +22,7 @@ from explorer.runs.queue import RunInfo
 from explorer.studies import STUDIES, declared
 from explorer.ui import links, progress, resources, run_names, show
 from explorer.ui.columns import id_column, name_column, text_column, unit_column
+from explorer.ui.layout import Chosen
 
 SOURCES = {"here": "this machine", "imported": "imported", "precomputed": "Lexiscope"}  # where a run comes from
 SHOWN = "shown"  # the name of the choice: which run is looked at
@@ -37,15 +38,15 @@ ROW, MOST_ROWS = 35, 12
 FILTERS = ("of_benchmark", "of_model", "of_state")  # names of the choices that narrow the list
 
 
-def choose() -> tuple[RunInfo | None, list[str]]:
+def choose(chosen: Chosen) -> tuple[RunInfo | None, list[str]]:
     """The run that is looked at (the first, or the one picked in the table or by a link) and all that are ticked."""
     runs = everything()
     if not runs:
         return None, []
     by_id = {run.run_id: run for run in runs}
-    first = first_of(runs).run_id
+    first = first_of(runs, chosen).run_id
     shown = links.recall(SHOWN, first, list(by_id), lambda run_id: progress.name_of(by_id[run_id]))
-    study = _pick_study(runs, shown)
+    study = _pick_study(runs, shown, chosen)
     of_study = [run for run in runs if study_of(run) == study]
     listed = _filtered_runs(of_study)
     if shown not in {run.run_id for run in listed} and listed:
@@ -67,13 +68,13 @@ def everything() -> list[RunInfo]:
     return local + as_infos(resources.ask_shared(queries.stored_runs), {run.run_id for run in local})
 
 
-def first_of(runs: Sequence[RunInfo]) -> RunInfo:
-    """The newest run of this machine; where all came with the explorer, the one at the top of the first table."""
+def first_of(runs: Sequence[RunInfo], chosen: Chosen) -> RunInfo:
+    """The newest run of this machine; where all came with Lexiscope, that of the model and benchmark in the bar."""
     if runs[0].source == "here":
         return runs[0]
-    study = next(name for name in (*STUDIES, OTHER) if any(study_of(run) == name for run in runs))
-    of_study = [run for run in runs if study_of(run) == study]
-    return in_order(of_study, {run.benchmark: run_names.benchmark_title(run.benchmark) for run in of_study})[0]
+    matching = [run for run in runs if (run.model, run.benchmark) == (chosen.model, chosen.benchmark)]
+    studies = [*STUDIES, OTHER]
+    return min(matching, key=lambda run: studies.index(study_of(run)), default=runs[0])
 
 
 def study_of(run: RunInfo) -> str:
@@ -81,7 +82,7 @@ def study_of(run: RunInfo) -> str:
     return run.study if run.study in STUDIES else OTHER
 
 
-def _pick_study(runs: Sequence[RunInfo], shown: str) -> str:
+def _pick_study(runs: Sequence[RunInfo], shown: str, chosen: Chosen) -> str:
     """The study whose runs are listed: that of the run looked at, until the reader presses another."""
     many = pd.Series([study_of(run) for run in runs]).value_counts()
     options = [name for name in (*STUDIES, OTHER) if name in many]
@@ -91,7 +92,7 @@ def _pick_study(runs: Sequence[RunInfo], shown: str) -> str:
 
     def show_first() -> None:
         if pressed := st.session_state.get("runs:study"):
-            links.choose(SHOWN, first_of([run for run in runs if study_of(run) == pressed]).run_id)
+            links.choose(SHOWN, first_of([run for run in runs if study_of(run) == pressed], chosen).run_id)
             for name in FILTERS:
                 links.choose(name, "")
 
