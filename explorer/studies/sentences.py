@@ -238,7 +238,7 @@ def _accuracy(findings: Findings, about: About) -> list[str]:
             for group_share in (ordered[0], ordered[-1])
         )
         below = sum(group.high < about.chance for group in groups)
-        beneath = f"; in {below:,} of {len(groups):,} groups it is below chance" if below else ""
+        beneath = f"; in {below:,} of {len(groups):,} groups it is clearly below chance" if below else ""
         lines.append(f"It is weakest on {weakest} and best on {best}{beneath}.")
     others = [other for name in REDUCTIONS if (other := findings.one(accuracy.ACCURACY, setting=name))]
     outside = [other for other in others if other.value < share.low or other.value > share.high]

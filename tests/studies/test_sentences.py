@@ -81,8 +81,8 @@ def test_accuracy_names_the_weakest_group_and_those_below_chance():
     small = share(ACCURACY, 0.0, 0.0, 0.3, 5, "of five items")
     lines = sentences.sentences("accuracy", frame(share(ACCURACY, 0.6, 0.55, 0.65), *groups, small), BLIMP)
     assert lines[1] == (
-        "It is weakest on group 0.2 (20.0% of 50) and best on group 0.9 (90.0% of 50); in 1 of 4 groups it is below "
-        "chance."
+        "It is weakest on group 0.2 (20.0% of 50) and best on group 0.9 (90.0% of 50); in 1 of 4 groups it is clearly "
+        "below chance."
     )
 
 

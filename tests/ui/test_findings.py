@@ -246,3 +246,15 @@ def test_a_correlation_without_interval_says_so_in_the_sentence():
     }  # fmt: skip
     told = findings_correlations.strongest(pd.DataFrame([pair]), within=True, allowed=())
     assert told.endswith("most clearly go together (Spearman's rho 0.95, no interval, n = 160).")
+
+
+def test_what_holds_of_these_items_alone_is_not_said_of_others():
+    from explorer.stats.estimate import Estimate
+
+    row = pd.Series({"first": 0.77, "second": 0.79, "n": 1000, "lost": 90, "gained": 110, "p": 0.0005}, dtype=object)
+    names = ("SmolLM2", "Gemma")
+    sure = findings_models.in_words(row, names, Estimate(0.02, 0.01, 0.03, 1000))
+    assert sure.startswith("Gemma is right more often than SmolLM2 (79.0% against 77.0% of 1,000 shared instances;")
+    wide = findings_models.in_words(row, names, Estimate(0.02, -0.003, 0.04, 1000))
+    assert wide.startswith("On these items Gemma") and "no evidence that it would be on others" in wide
+    assert "\u22120.3 to +4.0 points" in wide

@@ -11,10 +11,10 @@ from explorer import display
 from explorer.figures.comparison import groups_of_two_runs
 from explorer.results import queries, queries_findings
 from explorer.results.measures import SCORED
-from explorer.stats.estimate import FEWEST
+from explorer.stats.estimate import FEWEST, Estimate
 from explorer.stats.paired_groups import OVERALL, compare_groups
 from explorer.stats.proportion import wilson
-from explorer.ui import bos_note, layout, links, resources, run_names, show, undecided_verdicts
+from explorer.ui import bos_note, item_families, layout, links, resources, run_names, show, undecided_verdicts
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -55,7 +55,10 @@ def draw_findings_models(chosen: Chosen) -> None:
     kinds = [by for by, column in BY.items() if items[column].replace("", None).nunique() > 1] or ["group"]
     by = links.pick(st.segmented_control, "By", "by", kinds, default=kinds[0], required=True)
     rows = comparisons(items[["correct_a", "correct_b", "margin_a", "margin_b", BY[by]]], BY[by])
-    show.says(in_words(rows.iloc[0], names))
+    known = items.dropna(subset=["correct_a", "correct_b"])
+    families = item_families.find(known, chosen.benchmark)
+    over = None if families is None else item_families.difference(known["correct_a"], known["correct_b"], families)
+    show.says(in_words(rows.iloc[0], names, over))
     differing = queries.differing_texts(resources.store(), first, second)
     if differing:
         st.warning(f"{differing:,} instances are left out because their text differs between the runs.")
@@ -78,8 +81,11 @@ def draw_findings_models(chosen: Chosen) -> None:
     _table(rows, names, first, second, by)
 
 
-def in_words(row: pd.Series, names: tuple[str, str]) -> str:
-    """Which of the two is right more often on the shared instances, or that there is no evidence of it."""
+def in_words(row: pd.Series, names: tuple[str, str], over: Estimate | None = None) -> str:
+    """Which of the two is right more often on the shared instances, or that there is no evidence of it.
+
+    `over` is the difference with its interval over groups whose items share material, where they do.
+    """
     # The better one first, so that its numbers stand beside its name.
     sides = [(names[0], row["first"], row["lost"]), (names[1], row["second"], row["gained"])]
     (better, share, alone), (other, of_other, other_alone) = sides if row["first"] >= row["second"] else sides[::-1]
@@ -89,7 +95,18 @@ def in_words(row: pd.Series, names: tuple[str, str]) -> str:
     )
     if not row["p"] < CERTAIN:
         return f"No evidence that {better} and {other} differ in accuracy ({numbers})."
+    if over is not None and not (over.low > 0 or over.high < 0):
+        return (
+            f"On these items {better} is right more often than {other} ({numbers}). There is no evidence that it would "
+            f"be on others: over groups whose items share material the difference is {_points(over)}."
+        )
     return f"{better} is right more often than {other} ({numbers})."
+
+
+def _points(over: Estimate) -> str:
+    if math.isnan(over.low):
+        return f"{display.points(over.value)} points, without an interval since they are few"
+    return f"{display.points(over.low)} to {display.points(over.high)} points"
 
 
 @st.cache_data(max_entries=16, show_spinner="Comparing", hash_funcs={pd.DataFrame: resources.every_row})

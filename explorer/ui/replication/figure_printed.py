@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from explorer import display
 from explorer.figures import theme
 
+LEAST_SPAN = 0.1  # of the numbers themselves, so that 0.1370 and 0.1371 stand beside each other
 ROW = 22  # pixels a figure
 NOT_COMPARABLE = "not comparable"
 
@@ -61,7 +63,7 @@ def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figu
         )
     figure = theme.figure(*(trace for trace in traces if len(trace.x)), height=100 + ROW * max(3, len(rows)))
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=theme.escape(title[:1].upper() + title[1:]))
+    figure.update_xaxes(title_text=theme.escape(title[:1].upper() + title[1:]), range=_range(rows))
     figure.update_yaxes(
         tickmode="array",
         tickvals=rows["place"],
@@ -70,6 +72,14 @@ def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figu
         zeroline=False,
     )
     return figure
+
+
+def _range(rows: pd.DataFrame) -> list[float] | None:
+    """The ends of the axis where all numbers are nearly one, which Plotly would draw far apart; else None."""
+    known = rows[["published", "ours", "low", "high", "other"]].to_numpy(dtype=float)
+    lowest, highest = np.nanmin(known), np.nanmax(known)
+    rim = LEAST_SPAN * max(abs(lowest), abs(highest)) / 2
+    return None if highest - lowest > rim else [float(lowest - rim), float(highest + rim)]
 
 
 def _ours(rows: pd.DataFrame, name: str, color: str, symbol: str) -> go.Scatter:

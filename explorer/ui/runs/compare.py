@@ -12,21 +12,27 @@ import streamlit as st
 
 from explorer import benchmarks as registry
 from explorer import display
-from explorer.errors import BenchmarkError
 from explorer.figures.comparison import MOST_DOTS, margins_of_two_runs
 from explorer.figures.runs import MOST_ROWS, dots_of_runs
 from explorer.results import queries
 from explorer.scoring.reduce import word_of
-from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate, drawn_from_enough
-from explorer.stats.gaps import ties_wrong
 from explorer.stats.mcnemar import mcnemar
 from explorer.stats.multiple_tests import correct_p_values
 from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import proportion
 from explorer.studies import STUDIES, declared
-from explorer.studies.families import families_of
-from explorer.ui import bos_note, instance_list, layout, links, resources, run_names, show, undecided_verdicts
+from explorer.ui import (
+    bos_note,
+    instance_list,
+    item_families,
+    layout,
+    links,
+    resources,
+    run_names,
+    show,
+    undecided_verdicts,
+)
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -152,7 +158,7 @@ def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     outcomes = shared.pivot(index="instance_id", columns="run_id", values="correct")[ids]
     known = outcomes.dropna()
     place = shared.drop_duplicates("instance_id").set_index("instance_id")
-    families = _families(place.reindex(known.index), str(compared["benchmark"].iloc[0]))
+    families = item_families.find(place.reindex(known.index), str(compared["benchmark"].iloc[0]))
     pairs = _pairs(known, names, families)
     show.says(_sentence(known, pairs, names, families))
     rows = [_row(names[run_id], ALL, known[run_id], families) for run_id in ids]
@@ -200,15 +206,6 @@ def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     _changed(shared, known, compared, names)
 
 
-def _families(place: pd.DataFrame, benchmark: str) -> np.ndarray | None:
-    """The paradigm or suite of each instance where items share them, over which intervals then are; else none."""
-    try:
-        kind = registry.find(benchmark, resources.settings()).kind
-    except BenchmarkError:
-        return None
-    return families_of(place.assign(kind=kind, benchmark=benchmark))
-
-
 def _row(run: str, label: str, outcomes: pd.Series, families: np.ndarray | None = None) -> dict[str, object]:
     share = drawn_from_enough(proportion(outcomes, families))
     return {"run": run, "row": label, "value": share.value, "low": share.low, "high": share.high, "n": share.n}
@@ -220,8 +217,7 @@ def _pairs(known: pd.DataFrame, names: dict[str, str], families: np.ndarray | No
         change = mcnemar(known[first], known[other])
         over: Estimate = paired_shares(change.lost, change.gained, change.n)
         if families is not None:
-            right = (ties_wrong(known[other]) - ties_wrong(known[first])).astype(float)
-            over = drawn_from_enough(bootstrap_mean(right, families))
+            over = item_families.difference(known[first], known[other], families)
         rows.append(
             {
                 "first": names[first], "second": names[other], "difference": change.value,
