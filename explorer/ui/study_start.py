@@ -8,7 +8,7 @@ import streamlit as st
 
 from explorer import benchmarks
 from explorer.studies import study as find_study
-from explorer.ui import layout, resources, show, starting
+from explorer.ui import layout, resources, show, starting, texts
 from explorer.ui.layout import Chosen
 
 FEW = 200  # instances of a first run, where the benchmark has more
@@ -28,10 +28,14 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
             f"{benchmark.title} is of a kind that this study does not take. Choose another one in the bar at the top.",
         )
         return
-    sample = _sample(chosen.benchmark) if "per_group" in recipe.settings else 0
     command = f"python -m explorer run {study} --model {chosen.model} --benchmark {chosen.benchmark}"
-    first = {**({"per_group": sample} if sample else {}), **(settings or {})}
     show.nothing_yet(title, advice)
+    if not texts.are_here(chosen.benchmark):
+        texts.offer(chosen.benchmark)
+        show.command_line(command + "".join(f" --set {name}={value}" for name, value in (settings or {}).items()))
+        return
+    sample = _sample(chosen.benchmark) if "per_group" in recipe.settings else 0
+    first = {**({"per_group": sample} if sample else {}), **(settings or {})}
     amount = f"{sample} instances of each group" if sample else _describe(settings) or "the whole benchmark"
     if st.button(f"Run it on {amount}", type="primary", icon=":material/play_arrow:", key=f"start:{study}"):
         with st.spinner("Preparing the run"):

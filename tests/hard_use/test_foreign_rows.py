@@ -18,7 +18,7 @@ from explorer.results import broken_off
 from explorer.rows.schema import schema_of
 from explorer.runs import shards
 from explorer.runs.folder import RunFolder
-from tests.hard_use.test_hostile_runs import as_bytes, first_of, packed, written
+from tests.hard_use.test_hostile_runs import as_bytes, files_in_archive, first_of, written
 
 Rows = list[dict[str, Any]]
 
@@ -95,7 +95,7 @@ def test_rows_that_do_not_belong_to_their_part_are_refused_though_every_hash_is_
 ):
     settings, folder = run
     table, do, said = CHANGES[how]
-    entries = packed(folder, settings)
+    entries = files_in_archive(folder, settings)
     change(entries, table, do)
     path = written(tmp_path / "made.zip", with_right_hashes(entries))
     with pytest.raises(RunError, match=said) as caught:
@@ -106,7 +106,7 @@ def test_rows_that_do_not_belong_to_their_part_are_refused_though_every_hash_is_
 
 def test_a_table_that_the_mark_does_not_name_is_missed(run, elsewhere, tmp_path):
     settings, folder = run
-    entries = packed(folder, settings)
+    entries = files_in_archive(folder, settings)
     done = next(name for name in sorted(entries) if name.endswith(".done"))
     mark = json.loads(entries[done])
     entries[done] = json.dumps({**mark, "tables": [name for name in mark["tables"] if name != "scores"]}).encode()
@@ -118,7 +118,7 @@ def test_parts_that_share_an_instance_are_refused(run, elsewhere, tmp_path):
     settings, folder = run
     (one, until), (two, end) = folder.finished()[:2]
     names = [f"{first:09d}-{last:09d}" for first, last in ((one, until), (two, end))]
-    entries = packed(folder, settings)
+    entries = files_in_archive(folder, settings)
     tables = json.loads(entries[f"parts/{names[0]}.done"])["tables"]
     frames = {
         table: [pq.read_table(io.BytesIO(entries[f"parts/{table}/{name}.parquet"])).to_pylist() for name in names]
@@ -138,7 +138,7 @@ def test_parts_that_share_an_instance_are_refused(run, elsewhere, tmp_path):
 
 def test_a_run_as_it_was_exported_passes(run, elsewhere, tmp_path):
     settings, folder = run
-    path = written(tmp_path / "honest.zip", with_right_hashes(packed(folder, settings)))
+    path = written(tmp_path / "honest.zip", with_right_hashes(files_in_archive(folder, settings)))
     back, new = broken_off.import_archive(path, Resources(elsewhere))
     assert new and back.progress().status == "complete" and len(back.read("scores")) == len(folder.read("scores"))
 

@@ -175,15 +175,19 @@ def test_a_folder_without_a_spec_is_a_row_and_a_link_is_deleted_without_what_it_
 # --- archives
 
 
+def files_in_archive(folder: RunFolder, settings) -> dict[str, bytes]:
+    file = io.BytesIO()
+    archive.pack_archive(folder, file, settings)
+    with zipfile.ZipFile(file) as found:
+        return {name: found.read(name) for name in found.namelist()}
+
+
 @pytest.fixture(scope="module")
 def packed_once(finished: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files in the archive of the finished run."""
     cache, run_id = finished
     settings = settings_module.read(cache=shutil.copytree(cache, tmp_path_factory.mktemp("packed") / "cache"))
-    file = io.BytesIO()
-    archive.pack_archive(RunFolder(settings.runs / run_id), file, settings)
-    with zipfile.ZipFile(file) as found:
-        return {name: found.read(name) for name in found.namelist()}
+    return files_in_archive(RunFolder(settings.runs / run_id), settings)
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def test_several_processes_make_the_rows_of_one(
 def test_a_process_that_is_killed_ends_the_run_in_one_sentence_and_resume_makes_it_whole(
     settings, tiny_gpt2, two_processes, monkeypatch, begun
 ):
-    plain = part_processes.RangesToShare.cut
+    plain = part_processes.RangesToShare.take_range
     cuts = []
 
     def kill_at_the_third_part(self, size):
@@ -100,11 +100,11 @@ def test_a_process_that_is_killed_ends_the_run_in_one_sentence_and_resume_makes_
             os.kill(begun[0].pid, signal.SIGKILL)
         return plain(self, size)
 
-    monkeypatch.setattr(part_processes.RangesToShare, "cut", kill_at_the_third_part)
+    monkeypatch.setattr(part_processes.RangesToShare, "take_range", kill_at_the_third_part)
     folder = run(settings, "accuracy", str(tiny_gpt2))
     assert folder.progress().status == "failed" and "ended by itself" in folder.progress().message
     assert not folder.damaged() and all(child.how_it_ended() is not None for child in begun)
-    monkeypatch.setattr(part_processes.RangesToShare, "cut", plain)
+    monkeypatch.setattr(part_processes.RangesToShare, "take_range", plain)
     folder = run(settings, "accuracy", str(tiny_gpt2))
     assert folder.progress().status == "complete"
     assert folder.read("instances")["instance_id"].is_unique and folder.unfinished(folder.progress().total) == []
@@ -127,14 +127,14 @@ def test_what_is_wrong_in_a_part_process_is_said_as_it_would_be_here(settings, t
 def test_a_cancelled_run_leaves_no_process_and_whole_parts_alone(
     settings, tiny_gpt2, two_processes, monkeypatch, begun
 ):
-    plain = part_processes.RangesToShare.cut
+    plain = part_processes.RangesToShare.take_range
 
     def cancel(self, size):
         for folder in settings.runs.iterdir():
             RunFolder(folder).ask_to_cancel()
         return plain(self, size)
 
-    monkeypatch.setattr(part_processes.RangesToShare, "cut", cancel)
+    monkeypatch.setattr(part_processes.RangesToShare, "take_range", cancel)
     folder = run(settings, "accuracy", str(tiny_gpt2))
     assert folder.progress().status == "cancelled" and not folder.damaged()
     assert all(child.how_it_ended() is not None for child in begun)

@@ -180,7 +180,7 @@ def test_a_link_of_the_index_opens_the_thing_itself(open_page, clean_clone, plac
     assert "is not among" not in told and "no longer" not in told, "the address asks for what there is"
     if not place.comes_along:
         told += " ".join(one.value for one in app.code)
-        ways = ("python -m explorer", "shown is", "is of runs that", "is asked where")
+        ways = ("python -m explorer", "shown is", "needs a run that", "A run with", "a run does whose setting")
         assert any(way in told for way in ways), "what there is instead is said"
         return
     shown = [one.proto.alt for one in app.get("plotly_chart")] + [one.value for one in (*app.header, *app.subheader)]

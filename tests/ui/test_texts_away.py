@@ -49,3 +49,13 @@ def test_an_ontology_that_is_not_here_is_offered_and_a_file_that_is_gone_is_name
     assert not app.exception and not app.error
     assert app.button(key="fetch:go-basic")
     assert any("/gone/terms.csv" in one.proto.body for one in app.html)
+
+
+def test_a_view_that_needs_another_run_offers_the_texts_first_where_they_are_away(open_page, tmp_path, monkeypatch):
+    monkeypatch.delenv("EXPLORER_PRECOMPUTED")
+    app = open_page("priming", tmp_path / "cache", model="gemma-3-270m", benchmark="blimp",
+                    priming="Perturbed contexts")  # fmt: skip
+    assert not app.exception and not app.error
+    said = "\n".join(element.proto.body for element in app.html)
+    assert "No perturbed contexts in this run" in said and "are not on this machine" in said
+    assert "start:priming" not in {one.key for one in app.button}
