@@ -12,8 +12,8 @@ from explorer.figures.model_names import name_of
 from explorer.scoring import catalog, suites
 
 COLORS = theme.PALETTE[:-1]  # gray stands for what is no model
-# Models of the glass box that stand on a page with others that have their color in the catalog's order.
 IMPORTED = "imported"  # the remark of a model whose runs were made elsewhere
+# Models of the glass box that stand on a page with others that have their color in the catalog's order.
 OWN = {"glassbox-xs": theme.ORANGE, "glassbox-s": theme.BROWN, "glassbox-m": theme.CRIMSON}
 
 

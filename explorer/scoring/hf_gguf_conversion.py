@@ -55,10 +55,17 @@ def quicken_gguf() -> None:
     It would read three times, and a vocabulary has 262,144 words with a score and a kind each. gguf's reader makes five
     arrays of each of these, which are cut here from one; slices of a plain array take a quarter of the time that those
     of a memory map do. The table of all names that a tensor may have is made once, not for each part of the model.
+    These are parts that neither package promises: in a version that has others, files are read as it reads them.
     """
     import gguf
     from transformers import modeling_gguf_pytorch_utils
 
+    parts: list[tuple[Any, str]] = [
+        (gguf.GGUFReader, name) for name in ("_get", "_get_field_parts", "gguf_scalar_to_np")
+    ]
+    parts += [(gguf, "get_tensor_name_map"), (modeling_gguf_pytorch_utils, "_gguf_parse_value")]
+    if not all(hasattr(owner, name) for owner, name in parts):
+        return
     gguf.GGUFReader = functools.cache(_plain_reader())  # type: ignore[assignment,misc]
     gguf.get_tensor_name_map = functools.cache(gguf.get_tensor_name_map)  # type: ignore[assignment]
     modeling_gguf_pytorch_utils._gguf_parse_value = _value_of
@@ -91,11 +98,15 @@ def _plain_reader() -> type:
                 parts, whole = head, memoryview(self._plain)
                 for _ in range(count):
                     end = at + 8 + int.from_bytes(whole[at : at + 8], sys.byteorder)
+                    if not at + 8 <= end <= len(whole):
+                        raise IndexError("a word ends behind the file")
                     parts += (self._plain[at : at + 8].view(np.uint64), self._plain[at + 8 : end])
                     at = end
                 return at - orig_offs, parts, list(range(3, 3 + 2 * count, 2)), types
             if kind in self.gguf_scalar_to_np:
                 values = self._get(at, self.gguf_scalar_to_np[kind], count)
+                if values.size != count:
+                    raise IndexError("numbers end behind the file")
                 size = 12 + values.nbytes
                 return size, [*head, *values.reshape(-1, 1)], list(range(2, 2 + count)), types
             return super()._get_field_parts(orig_offs, raw_type)

@@ -320,7 +320,7 @@ def test_a_damaged_wordnet_leaves_scores_and_popularity(here, popular, tiny_gpt2
 def test_what_a_synonym_would_do_is_what_it_does(popular, words, tiny_gpt2):
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR, word="grandmother.n"))
     assert strip_of(app)["panel"]["preview"] and not any(effects_of(app).values())
-    app.session_state[effects.WANTED] = "grandmother.n"
+    app.session_state[effects.WANTED] = (PAIR, "grandmother.n")
     app = whole(app.run())
     swapped = whole(opened("perturbation", tiny_gpt2, instance=PAIR, swaps="grandmother.n:granny"))
     margin = next(metric.value for metric in swapped.metric if metric.label == MARGIN)

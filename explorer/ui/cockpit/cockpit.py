@@ -304,10 +304,11 @@ def _strip(
     pin = {"id": shown.item.id, state.EDIT: state.edits().edit, state.SWAPS: state.edits().swaps}
     faults = list(dict.fromkeys(row.asked.reason for row in rows if row.asked.reason))
     blocks = _blocks(shown, chosen, layer, other, rows, rated_options, marks, unit, scoring, known, primed=primed)
-    may_tell = not primed and shown.read is not None and effects.can_be_told(shown.item, chosen.model)
-    told = None
-    if may_tell and shown.read and opened and opened.span and effects.is_wanted(opened.span.key):
-        told = effects.of_synonyms(shown.base, shown.read, opened.span.key, chosen.model, scoring)
+    told, may_tell = None, False
+    if opened and opened.span and shown.read and not primed:
+        may_tell = effects.can_be_told(shown.item, chosen.model)
+        if may_tell and effects.is_wanted(shown.item, opened.span.key):
+            told = effects.of_synonyms(shown.base, shown.read, opened.span.key, chosen.model, scoring)
     draw_strip(
         Strip(
             of=shown.item.id,
@@ -460,7 +461,7 @@ def _change_word(shown: ShownInstance, opened: panel.Open, done: str, act: Act) 
     typed = str(act.get("text", "")).strip()
     change = edits.change_at(edits.touched(shown.item, shown.changed), opened.part, opened.start, opened.start + 1)
     if done == "effects" and span:
-        effects.want(span.key)
+        effects.want(shown.item, span.key)
     elif done == "veto" and span and shown.read and span.key in shown.read.offered:
         state.veto(shown.read.offered[span.key].lemma)
     elif done == "swap" and span:

@@ -18,7 +18,7 @@ from explorer.ui.instance import answer
 from explorer.variants import by_hand
 
 MOST = 24  # synonyms that are scored at once, those of the likeliest sense first
-WANTED = "cockpit:effects"  # in the session: the open word whose synonyms are to be scored
+WANTED = "cockpit:effects"  # in the session: the instance and the word of it whose synonyms are to be scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Effect:
     verdict: answers.Verdict
 
 
-def want(key: str) -> None:
-    """Has the synonyms of this word scored until another one is opened."""
-    st.session_state[WANTED] = key
+def want(item: Instance, key: str) -> None:
+    """Has the synonyms of this word scored while it is open, until that is asked of another one."""
+    st.session_state[WANTED] = (item.id, key)
 
 
-def is_wanted(key: str) -> bool:
+def is_wanted(item: Instance, key: str) -> bool:
     """Whether the reader asked what the synonyms of this word do."""
-    return st.session_state.get(WANTED) == key
+    return bool(st.session_state.get(WANTED) == (item.id, key))
 
 
 def can_be_told(item: Instance, model: str) -> bool:
