@@ -54,7 +54,6 @@ def main() -> None:
     parser.add_argument("--tokenizer", help="a folder with tokenizer.json, for --shape")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", default="", help="default: bfloat16 on cuda, float32 on cpu")
-    parser.add_argument("--attention", default="auto", choices=["auto", "sdpa", "flex"])
     parser.add_argument("--contenders", nargs="+", default=["ours", "padded"], choices=CONTENDERS)
     parser.add_argument("--items", type=int, default=320, help="items that `ours` scores")
     parser.add_argument("--peer-items", type=int, default=32, help="items that the others score")
@@ -73,7 +72,7 @@ def main() -> None:
           "peak_tflops": round(peak, 1), "model": args.shape or args.folder, "dtype": str(dtype)}, args)  # fmt: skip
 
     source = Source(args.shape or str(args.folder), Path(), "", "", None)
-    hf = HFModel(source, model, tokenizer, short(dtype), args.attention)
+    hf = HFModel(source, model, tokenizer, short(dtype))
     reference: dict[str, list[float]] = {}
     for name in args.contenders:
         own = items if name == "ours" else few

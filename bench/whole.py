@@ -11,8 +11,9 @@ line of JSON: `wall` seconds of the process. With --steps ours is also run once 
 after the start of the process at which it first began and last ended. With --engine the rows that ours scored are then
 given to the engine alone, all at once, twice: `tokens` of rows and the `seconds` of each time (compiling is in the
 first). With --busy nvidia-smi looks at the card ten times a second: `busy` is the mean share of time in which a kernel
-ran, from the first look at which one did for half of the time to the last, and `busy_span` how long that was. The last
-line compares log-probabilities (nats), and which option of each instance has the higher one.
+ran, from the first look at which one did for half of the time to the last, `busy_span` how long that was, and
+`busy_by_5_s` the share in each five seconds of it. The last line compares log-probabilities (nats), and which option of
+each instance has the higher one.
 """
 
 from __future__ import annotations
@@ -141,11 +142,11 @@ def _within(args: argparse.Namespace, who: str, out: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[dict[str, float]]:
+def watched() -> Iterator[dict[str, Any]]:
     """What nvidia-smi saw of the first card meanwhile, there when it ends."""
     command = ["nvidia-smi", "--id=0", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-lms", "100"]
     looking = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    seen: dict[str, float] = {}
+    seen: dict[str, Any] = {}
     try:
         yield seen
     finally:
@@ -154,7 +155,9 @@ def watched() -> Iterator[dict[str, float]]:
         at_work = [place for place, share in enumerate(looks) if share >= 50]
         if at_work:
             span = looks[at_work[0] : at_work[-1] + 1]
+            fives = [span[first : first + 50] for first in range(0, len(span), 50)]
             seen |= {"busy": round(sum(span) / len(span) / 100, 3), "busy_span": round(len(span) / 10, 1)}
+            seen |= {"busy_by_5_s": [round(sum(part) / len(part) / 100, 2) for part in fives]}
 
 
 def _given(args: argparse.Namespace, out: Path) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from explorer import __version__
 from explorer.commands import COMMANDS, common, usage
 from explorer.errors import ExplorerError
+from explorer.runs import head_start
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,6 +22,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         # A console that cannot show a character, or a name that is no text, gets an escape instead of a fault.
         sys.stdout.reconfigure(errors="backslashreplace")
+    head_start.begin(arguments)
+    try:
+        return _run(arguments)
+    finally:
+        head_start.end()
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         args = parser_for(arguments).parse_args(arguments)
     except ModuleNotFoundError as error:

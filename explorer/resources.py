@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]  # what is being prepared, done, in all
 
+SECONDS_TO_INGEST = 60.0  # seconds for parts that are being put into the database when a run has its findings
 LIVE_WAIT = 20.0  # seconds for an index that another process builds, where a visitor looks on
 
 
@@ -61,6 +63,7 @@ class Resources:
         self._process_for: tuple[str, str, str] | None = None
         self.keeps_process = False  # from one run to the next, where that has the same model
         self._generator: ModelGenerator | None = None
+        self._ingesting: stopping.Begun[None] | None = None  # the parts of the run that is being concluded
         self._second: Resources | None = None
 
     def instances(self, benchmark: str, splits: Sequence[str] = ()) -> Loaded:
@@ -99,10 +102,11 @@ class Resources:
 
     def start_process(self) -> None:
         """Starts a process for the model of a run to come, where that is faster; it begins with imports."""
-        from explorer.scoring import model_process
+        from explorer.scoring import own_process
+        from explorer.scoring.model_process import ModelProcess
 
-        if self._process is None and model_process.is_worthwhile():
-            self._process = model_process.ModelProcess()
+        if self._process is None and own_process.is_worthwhile():
+            self._process = ModelProcess()
 
     def begin_process(self, name: str, dtype: str = "auto") -> None:
         """Gives the model of this name a process of its own, where that is faster.
@@ -371,11 +375,21 @@ class Resources:
 
         return open_store(self.settings)
 
-    def ingest(self, folder: RunFolder, status: str = "", message: str = "") -> None:
-        """Puts a run's finished parts into the database; under another status than that of its progress, if given."""
+    def ingest_ahead(self, folder: RunFolder, status: str, message: str) -> None:
+        """Begins to put the parts of a run into the database, under this status, while its findings are made."""
         from explorer.results.store import ingest_runs
 
-        ingest_runs(self.settings, [folder], status, message)
+        self._ingesting = stopping.Begun(partial(ingest_runs, self.settings, [folder], status, message), "ingest")
+
+    def ingest(self, folder: RunFolder, status: str = "", message: str = "") -> None:
+        """Puts a run's finished parts into the database; under another status than that of its progress, if given."""
+        from explorer.results.store import ingest_end, ingest_runs
+
+        ingesting, self._ingesting = self._ingesting, None
+        if ingesting and ingesting.has_succeeded(SECONDS_TO_INGEST):
+            ingest_end(self.settings, folder, status, message)
+        else:
+            ingest_runs(self.settings, [folder], status, message)
 
     def once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """What `make` gives, kept under `key`; two threads that ask for the same wait for one making."""

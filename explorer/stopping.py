@@ -180,6 +180,11 @@ class Begun(Generic[T]):
         """Nobody wants it any more: its next `look` ends it."""
         self._left_behind.set()
 
+    def has_succeeded(self, seconds: float) -> bool:
+        """Whether it ended without an error, within so many seconds from now."""
+        self.settle(seconds)
+        return self._outcome.done() and self._outcome.exception() is None
+
     def settle(self, seconds: float) -> None:
         """Returns when it has ended, or after so many seconds, whatever else this thread is told meanwhile."""
         end = time.monotonic() + seconds

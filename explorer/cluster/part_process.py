@@ -1,7 +1,8 @@
 """A process that makes parts of a run for another, which has the model and hands them out (runs/part_processes.py).
 
     argv: the number of an open socket
-    in:   ("job", PartJob)    once, first
+    in:   ("read", BenchmarkToRead)    first, where this process was started before there was a run
+          ("job", PartJob)    once
           ("tokenizer", TokenizerSetup), ("loaded", LoadedModel), ("stamp", hash, Source)    as soon as each is known
           ("range", (first, last) or None)    answers a ("next", size)
           ("rows", number, pickled scores, record), ("failed", number, kind, text)    answer a ("score", ...)
@@ -13,7 +14,9 @@ It ends when the other end of the socket is closed, however the process there en
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import sys
 import threading
 import traceback
@@ -22,10 +25,12 @@ from concurrent.futures import Future
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from explorer.errors import ExplorerError
 from explorer.resources import Resources
 from explorer.runs import part, pipeline
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
+from explorer.runs.head_start import BenchmarkToRead
 from explorer.runs.part_processes import PartJob
 from explorer.runs.worker import settle_memory
 from explorer.scoring.child_process import Message, describe_failure
@@ -43,7 +48,7 @@ class Coordinator:
         self.pid = os.getpid()
         self.model = ModelProcess(self)
         self.stamp: Future[str] = Future()
-        self.job: Future[PartJob] = Future()
+        self.work: queue.SimpleQueue[BenchmarkToRead | PartJob] = queue.SimpleQueue()
         self._ranges: Future[tuple[int, int] | None] = Future()
         self._sending = threading.Lock()
         threading.Thread(target=self._read, name="read", daemon=True).start()
@@ -82,8 +87,8 @@ class Coordinator:
 
     def _take(self, message: Message) -> None:
         kind, *rest = message
-        if kind == "job":
-            self.job.set_result(rest[0])
+        if kind in ("read", "job"):
+            self.work.put(rest[0])
         elif kind == "stamp":
             self.model.identify(rest[1])
             self.stamp.set_result(rest[0])
@@ -133,9 +138,12 @@ def main(socket: int) -> None:
 
 
 def _make_parts(coordinator: Coordinator) -> None:
-    job = coordinator.job.result()
+    resources: Resources | None = None
+    while isinstance(job := coordinator.work.get(), BenchmarkToRead):
+        resources = _read_ahead(job)
     spec, folder = specs.from_json(job.spec), RunFolder(Path(job.folder))
-    resources = Resources(job.settings)
+    if resources is None or resources.settings != job.settings:
+        resources = Resources(job.settings)
     coordinator.model.name, coordinator.model.source = job.source.name, job.source
     resources.use_process(coordinator.model, spec.model, spec.dtype)
     work = part.prepare(spec, resources)
@@ -148,6 +156,14 @@ def _make_parts(coordinator: Coordinator) -> None:
     pipeline.make_parts(
         folder, work, stages, ProgressSender(coordinator), coordinator.stamp.result, ranges, PARTS_AHEAD
     )
+
+
+def _read_ahead(asked: BenchmarkToRead) -> Resources:
+    """Resources that hold the instances of a run that is not yet known."""
+    resources = Resources(asked.settings)
+    with contextlib.suppress(ExplorerError):  # whoever names the run says what is wrong
+        resources.instances(asked.benchmark, asked.splits)
+    return resources
 
 
 if __name__ == "__main__":

@@ -72,8 +72,9 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
 def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
-    from explorer.runs import name_lists, queue, slices
+    from explorer.runs import head_start, name_lists, queue, slices
     from explorer.runs.compute_target import THIS_MACHINE
+    from explorer.studies.selection import splits_of
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
     if args.seeds < 1:
@@ -100,6 +101,9 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         else:  # a model that was loaded before its turn would take the memory of the run that is under way
             resources.start_process()
     try:
+        splits = splits_of(find_study(args.study).resolve(request["settings"]))
+        resources.instances(names[0], splits)
+        head_start.read_benchmark(settings, names[0], splits)  # now that it is on this machine
         return _run_one(args, settings, resources, place, models[0], names[0], request)
     finally:
         resources.end_process()

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,6 +209,18 @@ def ingest_runs(settings: Settings, folders: Sequence[RunFolder], status: str = 
             insert_run(connection, folder, status, message)
 
 
+def ingest_end(settings: Settings, folder: RunFolder, status: str, message: str) -> None:
+    """Puts the findings and the end of a run into the next generation; of a run whose parts are not in, all of it."""
+    with _next_generation(settings, keep=True) as connection:
+        if not connection.execute("SELECT 1 FROM runs WHERE run_id = ?", [folder.run_id]).fetchone():
+            insert_run(connection, folder, status, message)
+            return
+        for table in ("runs", "findings"):
+            connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [folder.run_id])
+        _insert_run(connection, folder, status, message)
+        _insert_rows(connection, folder, "findings")
+
+
 def remove_runs(settings: Settings, run_ids: Sequence[str]) -> None:
     """Takes runs out of the next generation."""
     with _next_generation(settings, keep=True) as connection:
@@ -325,13 +337,20 @@ def insert_run(
     _delete_rows(connection, folder.run_id)
     _insert_run(connection, folder, status, message)
     for table in TABLES:
-        paths = [str(path) for path in folder.part_files(table) if path.name not in without]
-        if paths:
-            with _explain_damage(folder):
-                connection.execute(
-                    f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)", [folder.run_id, paths]
-                )
+        _insert_rows(connection, folder, table, without)
     return damaged
+
+
+def _insert_rows(
+    connection: duckdb.DuckDBPyConnection, folder: RunFolder, table: str, without: Collection[str] = ()
+) -> None:
+    """The rows of one table, except those of the files `without`."""
+    paths = [str(path) for path in folder.part_files(table) if path.name not in without]
+    if paths:
+        with _explain_damage(folder):
+            connection.execute(
+                f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)", [folder.run_id, paths]
+            )
 
 
 def _insert_run(connection: duckdb.DuckDBPyConnection, folder: RunFolder, status: str = "", message: str = "") -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SECONDS_PER_PART = 10.0  # a part grows until it takes about this long, so that little is lost to a kill
 MAX_INSTANCES = 4096  # instances
+QUICK_PART = 1.0  # seconds below which a part is so small that its successors grow fast
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,5 +63,7 @@ def add_instance_table(work: RunWork, first: int, last: int, tables: Tables) -> 
 
 
 def next_size(size: int, done: int, seconds: float) -> int:
-    """How many instances the next part has, after `done` of them took so long: at most twice as many as before."""
-    return max(1, min(MAX_INSTANCES, 2 * size, int(done * SECONDS_PER_PART / max(seconds, 1e-3))))
+    """How many instances the next part has, after `done` of them took so long: twice as many as before at most, or
+    eight times where that took no second."""
+    growth = 2 if seconds >= QUICK_PART else 8
+    return max(1, min(MAX_INSTANCES, growth * size, int(done * SECONDS_PER_PART / max(seconds, 1e-3))))

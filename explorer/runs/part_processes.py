@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING
 
 from explorer import stopping
 from explorer.errors import ExplorerError, RunError
-from explorer.processors import usable_processors
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
+from explorer.runs.head_start import PART_MODULE
 from explorer.runs.pipeline import Meter, short_turns
 from explorer.scoring.child_process import Child, Message
-from explorer.scoring.engine.memory import free_ram
 from explorer.scoring.model_process import ModelProcess, rebuild_error
 
 if TYPE_CHECKING:
@@ -34,12 +33,6 @@ if TYPE_CHECKING:
     from explorer.scoring.hf_source import Source
     from explorer.settings import Settings
 
-MODULE = "explorer.cluster.part_process"
-MAX_PROCESSES = 6
-# Of the processors of a machine the model's process has one, which it must never wait for, this one another.
-CORES_PER_PROCESS = 2
-MEMORY_PER_PROCESS = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
-MIN_INSTANCES = 200  # instances: fewer are made in this process before another one has begun
 PARTS_PER_PROCESS = (
     3  # a part holds at most the nth of what is left for each process, so that all of them end at about one time
 )
@@ -53,15 +46,6 @@ class PartJob:
     folder: str
     settings: Settings
     source: Source  # of the model
-
-
-def count_for(instances: int) -> int:
-    """How many processes make the parts of a run of so many instances; 0: this one does it alone."""
-    by_processors = (usable_processors() - CORES_PER_PROCESS) // CORES_PER_PROCESS
-    free = free_ram()
-    by_memory = MAX_PROCESSES if free is None else free // MEMORY_PER_PROCESS
-    count = min(MAX_PROCESSES, by_processors, by_memory)
-    return count if count > 1 and instances >= MIN_INSTANCES else 0
 
 
 def make_parts(
@@ -148,7 +132,7 @@ def _running_process(
         else:
             messages.put(message)
 
-    process = Child(MODULE, on_message, lambda unforeseen: messages.put(("gone", unforeseen)))
+    process = Child(PART_MODULE, on_message, lambda unforeseen: messages.put(("gone", unforeseen)))
     ready.set()
     try:
         process.send(("job", job))

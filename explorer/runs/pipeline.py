@@ -37,7 +37,6 @@ MAX_PARTS_AHEAD = 16  # parts prepared ahead, at most, for a model in a process 
 MAX_SECONDS_AHEAD = (
     4.0  # seconds of preparing that lie ahead, at most: what a part holds grows with what it took to prepare
 )
-QUICK_TO_PREPARE = 1.0  # seconds of preparing below which parts grow while nothing has been scored yet
 SWITCH_INTERVAL = 1e-4  # seconds a thread keeps the interpreter while another waits for it
 SECONDS_TO_STORE = 30.0  # seconds a part that is being stored has to end when the run is stopped
 
@@ -218,8 +217,9 @@ class _PreparedParts:
         prepared = self._prepare(instance_range, lambda done, of: None)
         self._seconds_prepared += prepared.seconds
         # While the model loads nothing tells how long a part takes to score, and small ones would waste the time.
-        if self._ahead > 1 and not self._is_scoring and prepared.seconds < QUICK_TO_PREPARE:
-            self._ranges.size = min(2 * self._ranges.size, part.MAX_INSTANCES)
+        if self._ahead > 1 and not self._is_scoring:
+            amount = prepared.last - prepared.first + 1
+            self._ranges.size = part.next_size(self._ranges.size, amount, prepared.seconds)
         return prepared
 
     def _prepare(self, instance_range: tuple[int, int], progress: Progress) -> _Prepared:

@@ -20,7 +20,7 @@ from filelock import Timeout
 from explorer import admission, stopping
 from explorer.errors import ExplorerError, RunError
 from explorer.runs import compute_target as places
-from explorer.runs import environment, imported, part, part_processes, pipeline
+from explorer.runs import environment, head_start, imported, part, part_processes, pipeline
 from explorer.runs.bucket import Bucket
 from explorer.runs.compute_target import ComputeTarget
 from explorer.runs.folder import RunFolder
@@ -37,6 +37,8 @@ Progress = Callable[[int, int], None]
 OnCluster = Callable[[RunFolder, part.RunWork, ComputeTarget, "Meter", Say], None]
 
 
+INGESTED_AHEAD = 5_000  # instances from which it pays to put parts into the database while the findings are made
+BROKEN_OFF = "Broken off while its findings were made; resume goes on."  # what the database says until they are there
 CANCELLED = "Cancelled; what was finished is kept, resume goes on."
 
 
@@ -177,6 +179,8 @@ def _make_on_this_machine(folder: RunFolder, work: part.RunWork, meter: Meter) -
         if not work.resources.keeps_process:
             work.resources.end_process()
         folder.write_progress(message="concluding")
+        if len(work.instances) >= INGESTED_AHEAD:
+            work.resources.ingest_ahead(folder, "interrupted", BROKEN_OFF)
         folder.write_findings(recipe.summarize_run(work.spec, work.resources, folder))
 
 
@@ -214,7 +218,7 @@ def _make_parts(folder: RunFolder, work: part.RunWork, meter: Meter, stamp: Call
         _one_by_one(folder, work, meter, stamp())
         return
     model = None if folder.is_confined else work.resources.process_of(work.spec.model, work.spec.dtype)
-    count = part_processes.count_for(meter.total - meter.done) if model else 0
+    count = head_start.count_for(meter.total - meter.done) if model else 0
     if model and count:
         part_processes.make_parts(folder, work, model, meter, stamp, count)
     else:

@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -18,6 +19,54 @@ from explorer.settings import ROOT
 
 SECONDS_TO_END = 5.0  # seconds a process has to end by itself
 Message = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A process and this end of its socket."""
+
+    process: subprocess.Popen[bytes]
+    connection: Connection
+
+
+_AHEAD: dict[str, list[_Started]] = {}  # by module: processes that no `Child` has taken yet
+
+
+def start_ahead(module: str, count: int = 1) -> None:
+    """Starts processes that the next `Child`ren of this module take: their imports begin before anybody needs them."""
+    _AHEAD.setdefault(module, []).extend(_start(module) for _ in range(count))
+
+
+def send_ahead(module: str, message: Message) -> None:
+    """Sends a message to those that were started ahead and are still waiting."""
+    for started in _AHEAD.get(module, ()):
+        with contextlib.suppress(OSError):  # its end is told to the `Child` that takes it
+            started.connection.send(message)
+
+
+def end_ahead() -> None:
+    """Ends the processes that were started ahead and that nobody took."""
+    while _AHEAD:
+        _, waiting = _AHEAD.popitem()
+        for started in waiting:
+            started.connection.close()
+            started.process.kill()
+            started.process.wait()
+
+
+def _start(module: str) -> _Started:
+    ours, theirs = socket.socketpair()
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # what a library says there would stand in the answer of a command
+            start_new_session=True,  # Ctrl-C is for this process, which ends the other
+            pass_fds=[theirs.fileno()],
+            env={**os.environ, "PYTHONPATH": path},
+        )
+    return _Started(process, Connection(ours.detach()))
 
 
 class Child:
@@ -32,18 +81,9 @@ class Child:
     ) -> None:
         self._take = take
         self._ended = ended
-        ours, theirs = socket.socketpair()
-        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", module, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # what a library says there would stand in the answer of a command
-                start_new_session=True,  # Ctrl-C is for this process, which ends the other
-                pass_fds=[theirs.fileno()],
-                env={**os.environ, "PYTHONPATH": path},
-            )
-        self._connection = Connection(ours.detach())
+        waiting = _AHEAD.get(module)
+        started = waiting.pop() if waiting else _start(module)
+        self._process, self._connection = started.process, started.connection
         self._sending = threading.Lock()
         threading.Thread(target=self._read, name=module.rpartition(".")[2], daemon=True).start()
 

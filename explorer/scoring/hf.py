@@ -14,7 +14,7 @@ from explorer.scoring import hf_kind, hf_load, hf_source, hf_tokenizer
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
-from explorer.scoring.engine.rows import Attention, RowRunner
+from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_load import describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.hf_tokenizer import first_line, repair_advice
@@ -26,7 +26,7 @@ from explorer.settings import Settings
 class HFModel:
     """A loaded causal language model; safe to call from several threads."""
 
-    def __init__(self, source: Source, model: Any, tokenizer: Any, dtype: str, attention: Attention = "auto") -> None:
+    def __init__(self, source: Source, model: Any, tokenizer: Any, dtype: str) -> None:
         self.source = source
         self.name = source.name
         self.model = model
@@ -35,7 +35,7 @@ class HFModel:
         self.window = hf_tokenizer.window_of(model.config, tokenizer)
         self.words = hf_load.known_tokens(model, tokenizer)
         self.dtype = dtype
-        self.runner = RowRunner(model, attention)
+        self.runner = RowRunner(model)
         self.lock = self.runner.lock
 
     @property
@@ -83,7 +83,6 @@ def load(
     dtype: str = "auto",
     revision: str = "",
     progress: Steps | None = None,
-    attention: Attention = "auto",
     source: Source | None = None,
 ) -> HFModel:
     """A model ready to score: an embedded id, a Hugging Face id (`id@revision` too) or a folder.
@@ -108,7 +107,7 @@ def load(
     model = _weights(source, config, dtype_name, target_device)
     hf_load.require_own_tokenizer(source.name, tokenizer, model)
     hf_kind.require_causal_scores(source.name, model)
-    model_to_score = HFModel(source, model, tokenizer, dtype_name, attention)
+    model_to_score = HFModel(source, model, tokenizer, dtype_name)
     if progress:
         progress(f"{source.name} is loaded", 1.0)
     return model_to_score

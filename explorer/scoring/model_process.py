@@ -12,7 +12,6 @@ processor alone both would want the same cores.
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,6 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -31,6 +29,7 @@ from explorer.records import PackedRow
 from explorer.scoring.child_process import Child, Message
 from explorer.scoring.encode import DescribedTokenizer, TextEncoder
 from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowOptions, RowScores
+from explorer.scoring.own_process import MODEL_MODULE, TOKENIZER_MODULE
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 COLUMNS = {"ids": "int32", "parents": "int32", "positions": "int32", "scored": "bool"}  # of a packed row
-DRIVER = Path("/dev/nvidiactl")  # there where NVIDIA's driver is: told without the seconds that torch takes to load
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +78,6 @@ class _PendingScores:
 
     scores: Future[bytes] = field(default_factory=Future)
     done: tuple[int, int] = (0, 0)
-
-
-def is_worthwhile() -> bool:
-    """Whether a run on this machine is faster with its model in a process of its own."""
-    return os.name == "posix" and DRIVER.exists() and os.environ.get("CUDA_VISIBLE_DEVICES", "0") not in ("", "-1")
 
 
 def _wait_for(outcome: Future[T]) -> T:
@@ -146,10 +139,8 @@ class ModelProcess:
         self._encoder: TextEncoder | None = None
         self._end_reason = ""  # why nothing more comes
         # The model's first: its imports take longest.
-        self._model_process = link or Child("explorer.scoring.model_process_child", self.take, self.end)
-        self._tokenizer_process = link or Child(
-            "explorer.scoring.tokenizer_child", self.take, self._end_tokenizer_process
-        )
+        self._model_process = link or Child(MODEL_MODULE, self.take, self.end)
+        self._tokenizer_process = link or Child(TOKENIZER_MODULE, self.take, self._end_tokenizer_process)
 
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:
         """Tells the process which model to load, once."""

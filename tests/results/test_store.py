@@ -11,6 +11,7 @@ import pytest
 
 from explorer.errors import StoreError
 from explorer.records import Instance, RunSpec
+from explorer.resources import Resources
 from explorer.results import migrations, store
 from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.rows.schema import TABLES
@@ -75,6 +76,49 @@ def test_ingesting_twice_stores_once(settings):
     store.ingest_runs(settings, [folder])
     store.ingest_runs(settings, [folder])
     assert store.open_store(settings).frame("SELECT count(*) AS n FROM measures")["n"][0] == 3
+
+
+def rows_of(settings, run_id: str) -> dict[str, list]:
+    with contextlib.closing(store.open_store(settings)) as opened:
+        return {
+            table: opened.rows(f"SELECT * FROM {table} WHERE run_id = ? ORDER BY ALL", [run_id])
+            for table in store.RUN_TABLES
+        }
+
+
+@pytest.mark.parametrize("removed_meanwhile", [False, True])
+def test_parts_put_in_ahead_and_the_end_make_what_ingesting_at_the_end_makes(settings, removed_meanwhile):
+    other, folder = stored_run(settings, seed=1), stored_run(settings)
+    store.ingest_runs(settings, [other, folder], "complete", "as it ended")
+    whole, of_other = rows_of(settings, folder.run_id), rows_of(settings, other.run_id)
+    store.remove_runs(settings, [folder.run_id])
+    resources = Resources(settings)
+    resources.ingest_ahead(folder, "interrupted", "not concluded")
+    assert resources._ingesting and resources._ingesting.has_succeeded(60)
+    before_its_end = rows_of(settings, folder.run_id)
+    assert repr(before_its_end["measures"]) == repr(whole["measures"])
+    assert before_its_end["runs"][0]["status"] == "interrupted"
+    if removed_meanwhile:
+        store.remove_runs(settings, [folder.run_id])
+    resources.ingest(folder, "complete", "as it ended")
+    assert repr(rows_of(settings, folder.run_id)) == repr(whole) and repr(rows_of(settings, other.run_id)) == repr(
+        of_other
+    )
+
+
+def test_parts_that_could_not_be_put_in_ahead_are_put_in_at_the_end(settings, monkeypatch):
+    folder, resources = stored_run(settings), Resources(settings)
+    plain = store.insert_run
+
+    def fail(*given, **named):
+        monkeypatch.setattr(store, "insert_run", plain)
+        raise duckdb.IOException("No space left on device")
+
+    monkeypatch.setattr(store, "insert_run", fail)
+    resources.ingest_ahead(folder, "interrupted", "not concluded")
+    resources.ingest(folder, "complete")
+    rows = rows_of(settings, folder.run_id)
+    assert [run["status"] for run in rows["runs"]] == ["complete"] and len(rows["measures"]) == 3 and rows["findings"]
 
 
 def test_an_open_reader_keeps_its_generation_while_a_new_one_is_made(settings):

@@ -26,7 +26,7 @@ from explorer.rows.builders import measure_row
 from explorer.runs import part, pipeline, worker
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
-from explorer.scoring import child_process, hf, model_process, model_process_child
+from explorer.scoring import child_process, hf, model_process, model_process_child, own_process
 from explorer.scoring.engine import tree
 from explorer.scoring.engine.contract import RowOptions
 from explorer.scoring.score import ModelScorer, score
@@ -50,7 +50,7 @@ FROM_NOTHING = "test_rows_are_those_of_a_model_in_the_same_process[accuracy]"
 
 @pytest.fixture(autouse=True)
 def a_gpu_would_be_here(monkeypatch, request):
-    monkeypatch.setattr(model_process, "is_worthwhile", lambda: True)
+    monkeypatch.setattr(own_process, "is_worthwhile", lambda: True)
     if request.node.name != FROM_NOTHING:
         monkeypatch.setattr(child_process, "subprocess", FORKED)
 
@@ -131,7 +131,7 @@ def test_rows_are_those_of_a_model_in_the_same_process(settings, tiny_gpt2, monk
     apart, said = done(settings, study, str(tiny_gpt2))
     assert apart.progress().status == "complete", said
     rows = {table: apart.read(table) for table in ("scores", "measures", "instances")}
-    monkeypatch.setattr(model_process, "is_worthwhile", lambda: False)
+    monkeypatch.setattr(own_process, "is_worthwhile", lambda: False)
     (settings.runs / apart.run_id).rename(tmp_path / "apart")
     here, _ = done(settings, study, str(tiny_gpt2))
     assert here.run_id == apart.run_id

@@ -15,12 +15,12 @@ import pytest
 
 from explorer import processors
 from explorer.resources import Resources
-from explorer.runs import part_processes, worker
+from explorer.runs import head_start, part_processes, worker
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.scoring import child_process as child_module
-from explorer.scoring import model_process
+from explorer.scoring import own_process
 from explorer.scoring.child_process import Child
 from tests.forked import FORKED
 
@@ -38,8 +38,8 @@ FROM_NOTHING = "test_several_processes_make_the_rows_of_one[accuracy]"  # others
 def two_processes(monkeypatch, request):
     if request.node.name != FROM_NOTHING:
         monkeypatch.setattr(child_module, "subprocess", FORKED)
-    monkeypatch.setattr(model_process, "is_worthwhile", lambda: True)
-    monkeypatch.setattr(part_processes, "count_for", lambda instances: 2)
+    monkeypatch.setattr(own_process, "is_worthwhile", lambda: True)
+    monkeypatch.setattr(head_start, "count_for", lambda instances: 2)
 
 
 def run(settings, study: str, model: str) -> RunFolder:
@@ -80,7 +80,7 @@ def test_several_processes_make_the_rows_of_one(
     assert len(begun) == 2 and all(child.how_it_ended() is not None for child in begun)
     rows = {table: several.read(table) for table in ("scores", "measures", "instances")}
     (settings.runs / several.run_id).rename(tmp_path / "several")
-    monkeypatch.setattr(model_process, "is_worthwhile", lambda: False)
+    monkeypatch.setattr(own_process, "is_worthwhile", lambda: False)
     alone = run(settings, study, str(tiny_gpt2))
     assert alone.run_id == several.run_id and len(rows["scores"])
     for table, frame in rows.items():
@@ -172,5 +172,5 @@ def test_so_many_processes_as_a_machine_and_a_run_are_worth(
     if quota:
         (tmp_path / "cpu.max").write_text(f"{quota}\n")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
-    monkeypatch.setattr(part_processes, "free_ram", lambda: None if gigabytes is None else gigabytes << 30)
-    assert part_processes.count_for(instances) == count
+    monkeypatch.setattr(head_start, "free_ram", lambda: None if gigabytes is None else gigabytes << 30)
+    assert head_start.count_for(instances) == count

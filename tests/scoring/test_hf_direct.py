@@ -18,7 +18,6 @@ from explorer.errors import ModelError
 from explorer.scoring import hf, hf_direct, hf_tokenizer
 from explorer.scoring.engine import tree
 from explorer.scoring.engine.families import read_shape
-from explorer.scoring.engine.flex import FlexLayers
 from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_source import Source
 from explorer.settings import ROOT
@@ -104,19 +103,6 @@ def test_every_number_is_that_of_transformers(folder_of, settings, name, dtype):
     likeliest = [dict(runner.likeliest([5, 16], 3)) for runner in (ours.runner, RowRunner(theirs))]
     assert list(likeliest[0]) == list(likeliest[1])
     np.testing.assert_allclose(list(likeliest[0].values()), list(likeliest[1].values()), **near)
-
-
-@pytest.mark.parametrize("name", ["gpt_neox", "llama, shared keys, tied", "gemma3"])
-def test_long_rows_are_scored_the_same_by_block_masks(folder_of, settings, name):
-    runner = hf_direct.load(source_of(folder_of(name)), settings, "cpu", "float32").runner
-    draw = np.random.default_rng(3)
-    trunk = draw.integers(3, 90, 150).tolist()
-    sequences = [trunk[:cut] + draw.integers(3, 90, 40).tolist() for cut in range(0, 150, 10)]
-    rows = tree.pack(sequences, [1] * len(sequences), 10_000).rows
-    expected = runner.run(rows)
-    runner.flex = FlexLayers(runner.model, runner.config, backend="aot_eager")
-    for one, other in zip(runner.run(rows), expected, strict=True):
-        np.testing.assert_allclose(one.logprobs, other.logprobs, atol=1e-4)
 
 
 def test_a_checkpoint_of_old_has_other_names_and_tables_that_are_no_weights(folder_of, settings, tmp_path):

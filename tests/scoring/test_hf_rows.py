@@ -16,7 +16,6 @@ from explorer.scoring.engine import heads, masks
 from explorer.scoring.engine import rows as engine_rows
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.engine.device import row_length
-from explorer.scoring.engine.flex import FlexLayers
 from explorer.scoring.engine.packing import paths, prepare
 from explorer.scoring.engine.rows import RowRunner
 
@@ -280,55 +279,12 @@ def test_a_row_taken_apart_scores_each_token_once(sequences):
             assert len(part.ids[: head + 1]) == row.positions[node]
 
 
-def dense(end, positions, near):
-    place = torch.arange(end.shape[1])
-    sees = (place[None, None] <= place[:, None]) & (place[:, None] < end[:, None])
-    return sees if near is None else sees & (positions[:, :, None] - positions[:, None] < near)
-
-
-@pytest.mark.parametrize("near", [None, 100, 300])
-def test_blocks_hold_all_that_is_seen_and_whole_blocks_nothing_else(near):
-    draw = np.random.default_rng(2)
-    trunk = draw.integers(0, 9, 600).tolist()
-    sequences = [[*trunk[:cut], 20 + cut % 7, *draw.integers(0, 9, 30).tolist()] for cut in range(0, 600, 60)]
-    (row,) = engine_tree.pack(sequences, [1] * len(sequences), row_tokens=10_000).rows
-    length = -(-len(row.ids) // masks.BLOCK) * masks.BLOCK
-    end = np.arange(1, length + 1)
-    end[: len(row.ids)] = engine_tree.ends(np.array(row.parents))
-    positions = np.zeros(length, dtype=np.int64)
-    positions[: len(row.ids)] = row.positions
-    end, positions = torch.from_numpy(end)[None], torch.from_numpy(positions)[None]
-    some, whole = masks._blocks(end, positions, near)
-    count = length // masks.BLOCK
-    blocks = dense(end, positions, near)[0].view(count, masks.BLOCK, count, masks.BLOCK).permute(0, 2, 1, 3)
-    seen, full = blocks.any(-1).any(-1), blocks.all(-1).all(-1)
-    assert not (seen & ~(some | whole)[0]).any()
-    assert not (whole[0] & ~full).any()
-    if near is None:
-        assert torch.equal(seen, (some | whole)[0])
-        assert torch.equal(full, whole[0])
-
-
-@pytest.mark.parametrize("architecture", ["llama", "gemma3_text"])
-def test_flex_attention_scores_as_masks_do(tiny_folders, architecture):
-    model = transformers.AutoModelForCausalLM.from_pretrained(tiny_folders(architecture)).eval()
-    runner = RowRunner(model, "sdpa")
-    draw = np.random.default_rng(3)
-    trunk = draw.integers(3, 400, 150).tolist()
-    sequences = [trunk[:cut] + draw.integers(3, 400, 40).tolist() for cut in range(0, 150, 10)]
-    expected = sums(runner, sequences, row_tokens=10_000)
-    runner.flex = FlexLayers(model, runner.config, backend="eager")
-    assert runner.attention == "flex"
-    for one, other in zip(sums(runner, sequences, row_tokens=10_000), expected, strict=True):
-        assert one == pytest.approx(other, abs=1e-4)
-    runner.flex = None
-    assert sums(runner, sequences, row_tokens=10_000)[0] == pytest.approx(expected[0], abs=1e-6)
-
-
-def test_on_a_gpu_no_row_is_one_longer_than_a_multiple_of_32():
+def test_on_a_gpu_rows_have_lengths_that_kernels_like_within_the_window():
     cuda, cpu = torch.device("cuda"), torch.device("cpu")
-    assert [row_length(length, cuda) for length in (1, 32, 33, 34, 512, 513)] == [2, 32, 34, 34, 512, 514]
-    assert [row_length(length, cpu) for length in (1, 33, 513)] == [1, 33, 513]
+    lengths = (1, 32, 33, 34, 65, 505, 512, 513, 1011)
+    assert [row_length(length, cuda) for length in lengths] == [2, 32, 34, 34, 72, 512, 512, 576, 1024]
+    assert [row_length(length, cuda, 1000) for length in (505, 990, 999)] == [512, 990, 999]
+    assert [row_length(length, cpu) for length in lengths] == list(lengths)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -336,7 +292,7 @@ def test_a_longer_padding_changes_no_number(runners, architecture, monkeypatch):
     runner = runners(architecture)
     sequences = [[5, 16, 27, 38], [5, 16, 49], [60, 71, 82, 93, 104]]
     usual = sums(runner, sequences)
-    monkeypatch.setattr(engine_rows, "row_length", lambda length, device: length + 3)
+    monkeypatch.setattr(engine_rows, "row_length", lambda length, device, window=None: length + 3)
     for one, other in zip(usual, sums(runner, sequences), strict=True):
         np.testing.assert_allclose(other, one, atol=1e-5)
 

@@ -12,6 +12,8 @@ from explorer.scoring.engine.memory import free_ram
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ALIASES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 MISREAD_MULTIPLE = 32  # see row_length
+LONG_ROW = 512  # tokens from which attention is worth planning
+ROW_MULTIPLES = ((LONG_ROW, 64), (64, 8), (0, 1))  # from so many tokens on, rows are padded to multiples of so many
 MEMORY_BEYOND_WEIGHTS = 1.1, 400e6  # memory beyond the weights: a share of them, and bytes for a small batch
 
 
@@ -59,13 +61,21 @@ def device_name(device: torch.device) -> str:
     return f"{device.type}: {torch.cuda.get_device_name(device)}" if device.type == "cuda" else device.type
 
 
-def row_length(length: int, device: torch.device) -> int:
-    """The length to which rows are padded: on a GPU never one more than a multiple of 32.
+def row_length(length: int, device: torch.device, window: int | None = None) -> int:
+    """The length to which rows are padded: on a GPU a multiple of 8 or 64, within the model's `window`.
 
-    Where all heads share their keys, as in Gemma 3 270M, PyTorch's memory-efficient attention gives wrong numbers at
-    such a length: seen in 2.11 with float32, reported for 2.12 with bfloat16 (pytorch issue 191937).
+    Kernels read rows of such lengths without copying masks, and cuDNN, which plans its attention for each length anew,
+    has fewer to plan: for 700 rows of a thousand tokens that took 2.4 s (bench/RESULTS.md).
     """
-    return length + 1 if device.type == "cuda" and length % MISREAD_MULTIPLE == 1 else length
+    if device.type != "cuda":
+        return length
+    multiple = next(multiple for least, multiple in ROW_MULTIPLES if length >= least)
+    rounded = -(-length // multiple) * multiple
+    if window and rounded > window:
+        rounded = length
+    # Where all heads share their keys, as in Gemma 3 270M, PyTorch's memory-efficient attention gives wrong numbers at
+    # one more than a multiple of 32: seen in 2.11 with float32, reported for 2.12 with bfloat16 (pytorch issue 191937).
+    return rounded + 1 if rounded % MISREAD_MULTIPLE == 1 else rounded
 
 
 def check_memory(name: str, parameters: int, dtype: str, device: torch.device) -> None:

@@ -176,25 +176,20 @@ def stretch_frequencies(frequencies: Tensor, factor: float, low: float, high: fl
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Any, scale: float | None = None) -> Tensor:
-    """Attention of (rows, heads, tokens, width): causal, or by a dense mask or FlexAttention's block mask.
+    """Attention of (rows, heads, tokens, width): causal, or by a dense mask.
 
     Gives (rows, tokens, heads * width). Keys may be shared by several heads of the query. Products are multiplied by
     `scale`, as usual one over the root of the width.
     """
     shared = query.shape[1] // key.shape[1]
-    if mask is None or isinstance(mask, Tensor):
-        # Kernels that share keys themselves take no mask, as of PyTorch 2.13.
-        in_kernel = shared > 1 and mask is None and key.shape[-1] <= 256
-        if shared > 1 and not in_kernel:
-            key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
-        causal = mask is None and query.shape[2] > 1
-        attended = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=mask, is_causal=causal, enable_gqa=in_kernel, scale=scale
-        )
-    else:
-        from torch.nn.attention.flex_attention import flex_attention
-
-        attended = flex_attention(query, key, value, block_mask=mask, enable_gqa=shared > 1, scale=scale)
+    # Kernels that share keys themselves take no mask, as of PyTorch 2.13.
+    in_kernel = shared > 1 and mask is None and key.shape[-1] <= 256
+    if shared > 1 and not in_kernel:
+        key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
+    causal = mask is None and query.shape[2] > 1
+    attended = functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=mask, is_causal=causal, enable_gqa=in_kernel, scale=scale
+    )
     return attended.transpose(1, 2).flatten(2)
 
 
@@ -441,8 +436,7 @@ class Trunk(nn.Module):
             by_kind[SLIDING] = (back >= 0) & (back < self.shape.sliding_window)
         masks = {kind: _additive(mask, hidden) for kind, mask in by_kind.items()}
         for kind, layer in zip(self.kinds, self.layers, strict=True):
-            # By its attribute, which FlexLayers puts a compiled one in place of.
-            hidden = layer.forward(hidden, masks[kind], rotations[kind])
+            hidden = layer(hidden, masks[kind], rotations[kind])
         return SimpleNamespace(last_hidden_state=self.norm(hidden))
 
     def _rotation(self, kind: str, positions: Tensor, dtype: torch.dtype) -> Rotation:

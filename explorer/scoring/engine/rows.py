@@ -17,8 +17,7 @@ import torch
 from explorer.records import PackedRow
 from explorer.scoring.engine import masks
 from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowScores
-from explorer.scoring.engine.device import row_length
-from explorer.scoring.engine.flex import MIN_ROW_TOKENS, FlexLayers
+from explorer.scoring.engine.device import LONG_ROW, row_length
 from explorer.scoring.engine.heads import Head, moments_of
 from explorer.scoring.engine.out_of_memory import is_out_of_memory, no_room_to_run, run_or_release
 from explorer.scoring.engine.packing import (
@@ -33,12 +32,9 @@ from explorer.scoring.engine.packing import (
 )
 from explorer.scoring.engine.transfer import Arriving, OneBehind, to_device
 
-Attention = Literal["auto", "sdpa", "flex"]
 Mode = Literal["packed", "padded", "one at a time"]
 
 BATCH_TOKENS = {"cpu": 2048, "cuda": 32768, "mps": 8192}
-FLEX_ROW_TOKENS = 2048
-FLEX_PAYS_AFTER = 2_000_000  # tokens in long rows: compiling takes a minute or two
 PADDED_LOGITS = 1 << 27  # how many logits a batch without packing may make
 MIN_LENGTH_SHARE = 0.9  # a batch's shortest row is at least this share of its longest, beyond the spare tokens
 # Padding that a batch may hold whatever its rows are like, in tokens: less than what one more pass would cost. On a GPU
@@ -51,7 +47,7 @@ TOLERANCE, HALF_TOLERANCE = 1e-3, 0.5  # nats between a packed and a plain toy r
 class RowRunner:
     """Scores packed rows with one loaded model; one forward pass at a time."""
 
-    def __init__(self, model: Any, attention: Attention = "auto") -> None:
+    def __init__(self, model: Any) -> None:
         self.model = model
         self.config = model.config.get_text_config()
         self.device: torch.device = model.device
@@ -63,26 +59,16 @@ class RowRunner:
         self.batch_tokens = BATCH_TOKENS.get(self.device.type, 2048)
         self.row_tokens = ROW_TOKENS.get(self.device.type, 128)
         self.spare_tokens = SPARE_TOKENS.get(self.device.type, 0)
-        self.flex: FlexLayers | None = None
-        self.flex_later = False
-        self.long_tokens = 0  # scored so far in rows that are long enough for block masks
         self.mode: Mode = "packed"
         if masks.has_length_dependent_positions(self.config):
             self.mode = "one at a time"
         elif not (masks.takes_packed_rows(self.config) and self._agrees(_toy_row(TOY_TRUNK, self.head.words))):
             self.mode = "padded"
-        elif attention == "flex" and self._turn_on_flex():
-            self.row_tokens = FLEX_ROW_TOKENS
-        else:
-            # Measured to pay in half precision on a GPU (bench/RESULTS.md); elsewhere the dense masks stay.
-            half = self.dtype in (torch.bfloat16, torch.float16)
-            self.flex_later = attention == "auto" and self.device.type == "cuda" and half
 
     @property
     def attention(self) -> str:
         """How attention is computed, for the record."""
-        usual = str(self.config._attn_implementation)
-        return "flex" if self.flex else f"{usual}, flex in long runs" if self.flex_later else usual
+        return str(self.config._attn_implementation)
 
     def run(
         self,
@@ -121,7 +107,6 @@ class RowRunner:
             [fed.row for fed in pending], minlength=len(rows)
         )  # parts of each row still to be scored
         budget = token_budget or self.batch_tokens
-        self._turn_on_flex_if_it_pays(pending)
 
         def store(batch: Sequence[FedRow], scored: Scored) -> None:
             write_scores(batch, scored, results)
@@ -200,16 +185,14 @@ class RowRunner:
 
     def _score(self, batch: Sequence[FedRow], moments: bool = False) -> Arriving:
         """Log-probabilities and greedy flags of all targets of a batch, row after row; with `moments` two more."""
-        length = row_length(max(map(len, batch)), self.device)
-        flex = self.flex if length >= MIN_ROW_TOKENS else None
-        if flex:
-            length = -(-length // masks.BLOCK) * masks.BLOCK
+        window = getattr(self.config, "max_position_embeddings", None)
+        length = row_length(max(map(len, batch)), self.device, window)
         padded = pad(batch, length)
         heads, target_heads, targets = targets_of(batch, length)
         if self.mode == "packed":
             # The output layer only where something is scored: it is the largest product of a small model.
             with _planned_once(length):
-                hidden = self._hidden(batch[0].chain, *padded, flex).flatten(0, 1)[self._to_device(heads)]
+                hidden = self._hidden(batch[0].chain, *padded).flatten(0, 1)[self._to_device(heads)]
             logprobs, greedy = self.head.score(hidden, target_heads, targets)
             spread = [each[self._to_device(target_heads)] for each in self.head.moments(hidden)] if moments else []
         else:
@@ -222,22 +205,15 @@ class RowRunner:
         # Float64 from here on: sums over thousands of tokens then add no rounding of their own.
         return Arriving([logprobs.double(), greedy, *(each.double() for each in spread)])
 
-    def _hidden(
-        self, chains: bool, ids: np.ndarray, positions: np.ndarray, ends: np.ndarray, flex: FlexLayers | None
-    ) -> torch.Tensor:
+    def _hidden(self, chains: bool, ids: np.ndarray, positions: np.ndarray, ends: np.ndarray) -> torch.Tensor:
         """The last hidden states of a packed batch, (rows, tokens, width); `chains` says that no row branches."""
         base, inputs = self.model.base_model, self._to_device(ids)
-        if chains and not flex:
+        if chains:
             # Right padding of plain sequences needs no mask: nothing looks at what comes later.
             return base(input_ids=inputs, use_cache=False).last_hidden_state
-        end, places = self._to_device(ends), self._to_device(positions)
-        if flex:
-            mask = masks.block_masks(self.config, end, places)
-        else:
-            mask = masks.masks(self.config, end, places, self.dtype)
-        with flex.on() if flex else contextlib.nullcontext():
-            output = base(input_ids=inputs, attention_mask=mask, position_ids=places, use_cache=False)
-        return output.last_hidden_state
+        places = self._to_device(positions)
+        mask = masks.masks(self.config, self._to_device(ends), places, self.dtype)
+        return base(input_ids=inputs, attention_mask=mask, position_ids=places, use_cache=False).last_hidden_state
 
     def _logits(self, batch: Sequence[FedRow], ids: np.ndarray) -> torch.Tensor:
         """The logits of plain sequences, padded at the right: (rows, tokens, words)."""
@@ -247,26 +223,6 @@ class RowRunner:
 
     def _to_device(self, array: np.ndarray) -> torch.Tensor:
         return to_device(array, self.device)
-
-    def _turn_on_flex_if_it_pays(self, pending: Sequence[FedRow]) -> None:
-        """Compiles the layers once so much has been scored in long rows that it pays."""
-        if not self.flex_later:
-            return
-        with self.lock:
-            self.long_tokens += sum(len(fed) for fed in pending if len(fed) >= MIN_ROW_TOKENS)
-            if self.flex_later and self.long_tokens >= FLEX_PAYS_AFTER:
-                self._turn_on_flex()
-
-    def _turn_on_flex(self) -> bool:
-        """Whether long rows are from now on scored by FlexAttention: only if a toy row has the same numbers."""
-        self.flex_later = False
-        # The toy row must be long enough for block masks and still fit into the window.
-        if (getattr(self.config, "max_position_embeddings", None) or 0) < 2 * MIN_ROW_TOKENS:
-            return False
-        self.flex = FlexLayers(self.model, self.config)
-        if not self._agrees(_toy_row(MIN_ROW_TOKENS, self.head.words)):
-            self.flex = None
-        return self.flex is not None
 
     def _agrees(self, row: PackedRow) -> bool:
         """Whether a packed row of two branches scores as its two plain sequences do."""
@@ -295,7 +251,7 @@ class RowRunner:
 def _planned_once(length: int) -> Iterator[None]:
     """Leaves cuDNN's attention out for rows of so many tokens, where they are short."""
     usual = torch.backends.cuda.cudnn_sdp_enabled()
-    torch.backends.cuda.enable_cudnn_sdp(usual and length >= MIN_ROW_TOKENS)
+    torch.backends.cuda.enable_cudnn_sdp(usual and length >= LONG_ROW)
     try:
         yield
     finally:

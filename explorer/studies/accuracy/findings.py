@@ -20,7 +20,7 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import Proportion, proportion
 from explorer.studies.accuracy import declared, ratings
-from explorer.studies.families import families_of
+from explorer.studies.families import families_of, group_codes
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -87,14 +87,14 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
     rows = []
     kinds = instances[[name for name in ("benchmark", "grp", "kind") if name in instances]].astype("category")
     for column, finding in (("grp", declared.ACCURACY), ("phenomenon", declared.ACCURACY_BY_PHENOMENON)):
-        names = instances[column].to_numpy()
-        for name in dict.fromkeys(names):
+        numbers, names = pd.factorize(instances[column])
+        for number, name in enumerate(names):
             if name:
-                inside = names == name
+                inside = numbers == number
                 rows.append(_share_row(finding, name, proportion(correct[inside], families_of(kinds[inside]))))
-    groups, families = instances["grp"].to_numpy(), families_of(instances)
+    groups, families = group_codes(instances["grp"]), families_of(instances)
     share = proportion(correct, families)
-    if len(set(groups)) < 2:
+    if len(np.unique(groups)) < 2:
         return [*rows, _share_row(declared.ACCURACY, "overall", share)]
     # The mean over groups gives each group the same weight, however many items it has; the accuracy over all items
     # gives each item the same weight. Papers print one or the other, so both are stored.

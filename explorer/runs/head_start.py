@@ -1,0 +1,78 @@
+"""Processes of a run to come, started while the command itself still imports what it needs.
+
+    0.1 s   the arguments are there     begin: the model's process, the tokenizer's and those that make parts import
+    1.2 s   the study is imported       read_benchmark: those that make parts read the instances
+    4 s     the weights are hashed      the run has its name; the processes are handed their work
+    5 s     the model is loaded         rows lie ready
+
+Without it one would wait for the other (bench/RESULTS.md). This module imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.processors import usable_processors
+from explorer.scoring import child_process, own_process
+from explorer.scoring.engine.memory import free_ram
+from explorer.settings import Settings
+
+PART_MODULE = "explorer.cluster.part_process"
+MAX_PROCESSES = 6
+# Of the processors of a machine the model's process has one, which it must never wait for, this one another.
+CORES_PER_PROCESS = 2
+MEMORY_PER_PROCESS = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
+MIN_INSTANCES = 200  # instances: fewer are made in this process before another one has begun
+STUDIES = ("accuracy", "priming")  # that only score (`Study.only_scores`)
+# With these a run is made elsewhere or not at all, or it is several runs.
+OTHERWISE = ("-h", "--help", "--dry-run", "--detach", "--cluster", "--sweep", "--seeds", "--keep")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkToRead:
+    """What a part process is told before there is a run: which instances will be asked for."""
+
+    settings: Settings
+    benchmark: str
+    splits: tuple[str, ...]
+
+
+def count_for(instances: int) -> int:
+    """How many processes make the parts of a run of so many instances; 0: this one does it alone."""
+    by_processors = (usable_processors() - CORES_PER_PROCESS) // CORES_PER_PROCESS
+    free = free_ram()
+    by_memory = MAX_PROCESSES if free is None else free // MEMORY_PER_PROCESS
+    count = min(MAX_PROCESSES, by_processors, by_memory)
+    return count if count > 1 and instances >= MIN_INSTANCES else 0
+
+
+def begin(arguments: Sequence[str]) -> None:
+    """Starts the processes of `run STUDY ...` where they will be wanted; whoever called it calls `end`."""
+    command, study = (*arguments, "", "")[:2]
+    options = {word.partition("=")[0] for word in arguments}
+    asks_endpoint = any("://" in word for word in arguments)
+    if command != "run" or study not in STUDIES or asks_endpoint or not options.isdisjoint(OTHERWISE):
+        return
+    if own_process.is_worthwhile():
+        child_process.start_ahead(own_process.MODEL_MODULE)  # the first: its imports take longest
+        child_process.start_ahead(own_process.TOKENIZER_MODULE)
+        child_process.start_ahead(PART_MODULE, count_for(_limit(arguments)))
+
+
+def read_benchmark(settings: Settings, benchmark: str, splits: Sequence[str]) -> None:
+    """Tells the part processes that were begun which instances will be asked for."""
+    child_process.send_ahead(PART_MODULE, ("read", BenchmarkToRead(settings, benchmark, tuple(splits))))
+
+
+def end() -> None:
+    """Ends what was begun and not taken."""
+    child_process.end_ahead()
+
+
+def _limit(arguments: Sequence[str]) -> int:
+    """How many instances the run has at most, as far as the arguments say."""
+    joined = [word.partition("=")[2] for word in arguments if word.startswith("--limit=")]
+    apart = [after for word, after in itertools.pairwise(arguments) if word == "--limit"]
+    return next((int(text) for text in (*joined, *apart) if text.isdecimal()), MIN_INSTANCES)

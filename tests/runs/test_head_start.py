@@ -1,0 +1,94 @@
+"""Processes that a command starts before it has imported what it needs: taken where wanted, ended where not."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer import studies
+from explorer.__main__ import main
+from explorer.runs import head_start
+from explorer.runs.folder import RunFolder
+from explorer.scoring import child_process, own_process
+from tests.forked import FORKED
+
+RUN = ("run", "accuracy", "--benchmark", "starter_pairs")
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The modules and processes that were started, in order, on a machine with a GPU and processors for two more."""
+    started = []
+    plain = child_process._start
+
+    def start(module):
+        started.append((module, plain(module)))
+        return started[-1][1]
+
+    monkeypatch.setattr(child_process, "subprocess", FORKED)
+    monkeypatch.setattr(child_process, "_start", start)
+    monkeypatch.setattr(own_process, "is_worthwhile", lambda: True)
+    monkeypatch.setattr(head_start, "count_for", lambda instances: 2 if instances >= head_start.MIN_INSTANCES else 0)
+    return started
+
+
+def are_gone(started) -> bool:
+    return all(process.process.poll() is not None for _, process in started)
+
+
+def test_the_studies_are_those_that_only_score():
+    assert set(head_start.STUDIES) == {name for name in studies.STUDIES if studies.study(name).only_scores}
+
+
+@pytest.mark.slow
+def test_a_run_takes_the_processes_that_were_started_for_it(settings, tiny_gpt2, started, capsys):
+    given = ["--model", str(tiny_gpt2), "--cache", str(settings.cache), "--dtype", "float32", "--set", "per_group=8"]
+    assert main([*RUN, *given]) == 0
+    assert [module for module, _ in started] == [
+        own_process.MODEL_MODULE, own_process.TOKENIZER_MODULE, head_start.PART_MODULE, head_start.PART_MODULE,
+    ]  # fmt: skip
+    assert are_gone(started) and not child_process._AHEAD
+    folder = RunFolder.find(settings.runs, capsys.readouterr().out.strip())
+    assert folder.progress().status == "complete" and len(folder.read("instances")) == folder.progress().total
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--benchmark", "no_such_benchmark"), 1),
+        (("--model", "no such model"), 1),
+        (("--set", "no_such_setting=1"), 1),
+    ],
+)
+def test_processes_that_no_run_takes_are_ended(settings, started, arguments, code):
+    assert main([*RUN, *arguments, "--cache", str(settings.cache)]) == code
+    assert started and are_gone(started) and not child_process._AHEAD
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("runs",),
+        (*RUN, "--help"),
+        (*RUN, "--dry-run"),
+        (*RUN, "--detach"),
+        (*RUN, "--cluster=auto"),
+        (*RUN, "--model", "http://localhost:8000/v1#m"),
+        ("run", "ontology", "--benchmark", "go"),
+        ("run",),
+        (),
+    ],
+)
+def test_nothing_is_started_for_what_needs_no_process(started, arguments):
+    head_start.begin(arguments)
+    assert started == [] and not child_process._AHEAD
+
+
+@pytest.mark.parametrize(("limit", "parts"), [(("--limit", "150"), 0), (("--limit=150",), 0), (("--limit", "900"), 2)])
+def test_a_small_run_makes_its_parts_itself(started, limit, parts):
+    try:
+        head_start.begin((*RUN, *limit))
+        assert sum(module == head_start.PART_MODULE for module, _ in started) == parts
+    finally:
+        head_start.end()
+    assert are_gone(started)
