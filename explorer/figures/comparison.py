@@ -33,7 +33,8 @@ def margins_of_two_runs(items: pd.DataFrame, first: str, second: str) -> go.Figu
     if len(items) > MOST_DOTS:
         traces = [_density(items)]
     else:
-        traces = [_dots(items[items["outcome"] == outcome], outcome) for outcome in OUTCOMES]
+        dots = theme.dots(len(items))
+        traces = [_dots(items[items["outcome"] == outcome], outcome, dots) for outcome in OUTCOMES]
         traces = [trace for trace in traces if len(trace.x)]
     figure = theme.figure(*traces, height=440)
     figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
@@ -94,9 +95,9 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
     return figure
 
 
-def _dots(items: pd.DataFrame, outcome: str) -> go.Scattergl:
+def _dots(items: pd.DataFrame, outcome: str, dots: theme.Dots) -> go.Scatter | go.Scattergl:
     color, symbol = OUTCOMES[outcome]
-    return go.Scattergl(
+    return dots(
         x=items["margin_a"],
         y=items["margin_b"],
         mode="markers",

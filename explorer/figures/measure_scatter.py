@@ -13,7 +13,6 @@ from explorer.figures import theme
 
 MOST_COLORS = len(theme.PALETTE) - 1
 OTHER = "other groups"
-MANY = 3_000  # dots from which on the graphics card draws them
 
 
 def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.Figure:
@@ -23,7 +22,7 @@ def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.
     axes. The number of a dot's row in `items` is its customdata's first entry.
     """
     series = _series(items, color)
-    dots = go.Scatter if len(items) <= MANY else go.Scattergl
+    dots = theme.dots(len(items))
     traces = [
         dots(
             x=_spread(part["x"]),

@@ -94,9 +94,9 @@ class PackedRun:
 Run = RunFolder | PackedRun
 
 
-def packed_run(opened: Store, run_id: str, settings: Settings) -> PackedRun:
-    """The packed run of this id in a store that shows it."""
-    [row] = queries.run(opened, run_id).to_dict("records")
+def packed_run(opened: Store, run_id: str, settings: Settings, answer: pd.DataFrame | None = None) -> PackedRun:
+    """The packed run of this id in a store that shows it; `answer` is that of `queries.run`, where it is known."""
+    [row] = (queries.run(opened, run_id) if answer is None else answer).to_dict("records")
     return PackedRun(
         run_id,
         specs.from_json(row["spec"]),

@@ -36,6 +36,8 @@ Answer = TypeVar("Answer")
 # A run has the night, a visitor has not.
 LIVE = Limits(concurrency=4, timeout=60, tries=2, longest_wait=5)
 LIVE_COUNTS = Patience(read=15, tries=2, delay=0.5, longest_delay=1)
+# Streamlit goes through the fields of an argument one by one, a millisecond for the settings, 20 times a page.
+BY_VALUE: dict[str | type[Any], Callable[[Any], Any]] = {Settings: hash}
 
 
 def settings() -> Settings:
@@ -66,7 +68,7 @@ def loaded_model() -> dict[str, str]:
     return {}
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@st.cache_resource(max_entries=1, show_spinner=False, hash_funcs=BY_VALUE)
 def _resources(chosen: Settings) -> Resources:
     with contextlib.suppress(ExplorerError, OSError):
         broken_off.finish_deletions(chosen)
@@ -103,16 +105,19 @@ def store() -> Store:
 
 def run(run_id: str) -> Run:
     """A stored run: its folder on this machine, or else what came with the explorer."""
+    from explorer.results import queries
     from explorer.results.packed_run import packed_run
     from explorer.runs.folder import RunFolder
 
     if os.path.exists(settings().runs / run_id / "spec.json"):  # also in a folder that nobody else may enter
         return RunFolder.find(settings().runs, run_id)
-    return packed_run(store(), run_id, settings())
+    return packed_run(store(), run_id, settings(), ask_store(queries.run, run_id))
 
 
 # A few generations stay open, since another visitor may be in the middle of a question to an older one.
-@st.cache_resource(max_entries=4, show_spinner=False, on_release=lambda shared_store: shared_store.close())
+@st.cache_resource(
+    max_entries=4, show_spinner=False, on_release=lambda shared_store: shared_store.close(), hash_funcs=BY_VALUE
+)
 def _store(chosen: Settings, generation: str) -> Store:
     from explorer.results.store import open_store
 
@@ -129,7 +134,7 @@ def ask_store(question: Callable[..., Answer], *arguments: Any, **named: Any) ->
     return answer
 
 
-@st.cache_data(max_entries=128, show_spinner=False)
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=BY_VALUE)
 def _answer(
     question: tuple[str, str],
     arguments: tuple[Any, ...],
@@ -151,7 +156,7 @@ def ask_shared(question: Callable[..., Answer], *arguments: Any) -> Answer:
     return answer
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_VALUE)
 def _shared(question: tuple[str, str], arguments: tuple[Any, ...], chosen: Settings, generation: str) -> Any:
     module, name = question
     ask: Callable[..., Any] = getattr(importlib.import_module(module), name)

@@ -104,6 +104,9 @@ def review(instance_id: str, setting: str, k: int, verdict: str, by: str = "") -
     return {"kind": REVIEW, "instance_id": instance_id, "setting": setting, "k": int(k), "verdict": verdict, "by": by}
 
 
+READ = ("generations", "instances", "measures")  # the tables that `verdict_table` reads
+
+
 def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.DataFrame:
     """A row per completion with all verdicts side by side, in run order, for tables, review and findings.
 

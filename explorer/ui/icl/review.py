@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import json
 from collections.abc import Collection, Sequence
 
 import pandas as pd
@@ -113,7 +114,14 @@ def _marked_html(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _table(run: Run) -> pd.DataFrame:
-    return icl_rows.verdict_table(_reader(run), run.read_reviews())
+    parts = () if isinstance(run, PackedRun) else tuple(len(run.part_files(table)) for table in icl_rows.READ)
+    return _verdict_table(run.run_id, parts, json.dumps(run.read_reviews()), run)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _verdict_table(run_id: str, parts: tuple[int, ...], reviews: str, _run: Run) -> pd.DataFrame:
+    """All verdicts of a run; `parts` makes the memory forget when a part is added."""
+    return icl_rows.verdict_table(_reader(_run), json.loads(reviews))
 
 
 def _reader(run: Run) -> icl_rows.Read:

@@ -96,8 +96,9 @@ def two_scores(items: pd.DataFrame, title: str, unit: str = "") -> go.Figure:
 
     `items` has the columns instance_id, text, own, other, verdict; a dot carries its instance's id.
     """
+    dots = theme.dots(len(items))
     traces = [
-        go.Scattergl(
+        dots(
             x=part["other"], y=part["own"], mode="markers", name=f"{name} ({len(part):,})",
             marker={"size": 6, "color": theme.VERDICTS.get(str(name), theme.GRAY)},
             customdata=[

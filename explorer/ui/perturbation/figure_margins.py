@@ -23,13 +23,13 @@ def before_and_after(items: pd.DataFrame, label: str) -> go.Figure:
     `items` has the columns instance_id, text, changed, fate (a key of COLORS), margin_before, margin_after; a dot
     carries its instance's id. `what` names the number on the axes.
     """
-    traces = []
+    traces, dots = [], theme.dots(len(items))
     for fate, color in COLORS.items():
         part = items[items["fate"] == fate]
         if part.empty:
             continue
         traces.append(
-            go.Scattergl(
+            dots(
                 x=part["margin_before"],
                 y=part["margin_after"],
                 mode="markers",
