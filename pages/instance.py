@@ -13,16 +13,18 @@ chosen = layout.open_page(
 )
 
 
+@st.fragment
 def whole() -> None:
-    """The instance with its text."""
-    found = finder.find(chosen, instance_list.listing(chosen.benchmark))
-    if found.instance is None:
-        return
-    cockpit.draw_cockpit(found.instance, chosen, run_id=found.run_id, unit=found.unit, shape=found.shape)
-    if found.instance.benchmark and "typed-" not in found.instance.id:
-        dossier.draw_dossier(found.instance.id, found.instance.kind, chosen, found.instance)
-    if found.following:
-        reading_ahead.begin_reading(found.following, chosen, found.run_id)
+    """The instance with its text; from one to the next the frame around the page is not drawn anew."""
+    with show.problems():
+        found = finder.find(chosen, instance_list.listing(chosen.benchmark))
+        if found.instance is None:
+            return
+        cockpit.draw_cockpit(found.instance, chosen, run_id=found.run_id, unit=found.unit, shape=found.shape)
+        if found.instance.benchmark and "typed-" not in found.instance.id:
+            dossier.draw_dossier(found.instance.id, found.instance.kind, chosen, found.instance)
+        if found.following:
+            reading_ahead.begin_reading(found.following, chosen, found.run_id)
 
 
 def numbers_alone() -> None:
