@@ -1,6 +1,8 @@
 """Methods held against planted truth: what popularity, verdicts and attacks see of a corpus that is known whole."""
 
-from explorer.ui import layout, show
+import streamlit as st
+
+from explorer.ui import layout, links, show
 from explorer.ui.calibration import (
     concepts,
     contexts,
@@ -12,6 +14,14 @@ from explorer.ui.calibration import (
     verdicts,
 )
 
+OWN = "Plant your own"
+VIEWS = {
+    "Verdicts": (verdicts.draw_pairs, popularity.draw_popularity, verdicts.draw_synonyms),
+    "Memorized texts": (texts.draw_extraction, texts.draw_membership),
+    "IDs and prompts": (concepts.draw_concepts, demonstrations.draw_demonstrations, contexts.draw_contexts),
+    OWN: (own_planted.draw_own, schedule.draw_schedule),
+}
+
 chosen = layout.open_page(
     "Calibration",
     "How far can each method be trusted? Small models, trained by us on a corpus with known doses planted in it, "
@@ -19,13 +29,9 @@ chosen = layout.open_page(
 )
 with show.problems():
     model = own_planted.pick_model(chosen.model)
-    verdicts.draw_pairs(model)
-    popularity.draw_popularity(model)
-    verdicts.draw_synonyms(model)
-    texts.draw_extraction(model)
-    texts.draw_membership(model)
-    concepts.draw_concepts(model)
-    demonstrations.draw_demonstrations(model)
-    contexts.draw_contexts(model)
-    own_planted.draw_own(model)
-    schedule.draw_schedule()
+    view = links.pick(
+        st.segmented_control, "View", "facet", list(VIEWS), default=OWN if own_planted.is_own(model) else "Verdicts",
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
+    for draw in VIEWS[view]:
+        draw(model)

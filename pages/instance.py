@@ -16,6 +16,7 @@ chosen = layout.open_page(
 @st.fragment
 def whole() -> None:
     """The instance with its text; from one to the next the frame around the page is not drawn anew."""
+    show.about("Instance", chosen.model, chosen.benchmark)
     with show.problems():
         found = finder.find(chosen, instance_list.listing(chosen.benchmark))
         if found.instance is None:

@@ -37,7 +37,12 @@ def pick_model(wished: str) -> str:
 def trained_here(settings: Settings) -> list[str]:
     """The models that were trained on this machine on a corpus with texts of one's own."""
     folder_names = (path.parent.name for path in settings.models.glob("glassbox-*/glassbox.json"))
-    return sorted(name for name in folder_names if catalog.PLANTED_GLASSBOX.fullmatch(name))
+    return sorted(name for name in folder_names if is_own(name))
+
+
+def is_own(model: str) -> bool:
+    """Whether a model was trained on a corpus with texts of one's own."""
+    return catalog.PLANTED_GLASSBOX.fullmatch(model) is not None
 
 
 def draw_own(model: str) -> None:

@@ -18,7 +18,7 @@ ASKED_IN = {"pair": PAIRS, "synonym": SYNONYMS, "concept": CONCEPTS, "neutral": 
 COLUMNS = {"what": "What", "text": "Text", "dose": "Times in the corpus", "where": "Asked in", "group": "Group"}
 
 
-def draw_schedule() -> None:
+def draw_schedule(model: str) -> None:
     """The table, folded; it is made when it is opened."""
     drawer = st.expander("What is planted, how often, and where it is asked", key="schedule", on_change="rerun")
     if not drawer.open:

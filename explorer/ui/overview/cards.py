@@ -255,7 +255,7 @@ def dose_card(
     )  # fmt: skip
     largest = [responses[-1] for _, responses in lines if responses]
     size = max((response.value - 0.5 for response in largest if response.low > 0.5), default=0.0)
-    return Card(title, sentence, figure, note, size, "Calibration")
+    return Card(title, sentence, figure, note, size, "Calibration", {} if of_models else {"facet": "Memorized texts"})
 
 
 def _told_places(places: Mapping[int, float]) -> dict[float, str]:
