@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common, where
-from explorer.errors import UsageError
+from explorer.errors import RunError, UsageError
 from explorer.settings import Settings
 from explorer.studies import QUESTIONS, declared
 from explorer.studies import study as find_study
@@ -100,6 +101,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
             resources.load_ahead(models[0], args.dtype)
         else:  # a model that was loaded before its turn would take the memory of the run that is under way
             resources.start_process()
+            head_start.end()
     try:
         splits = splits_of(find_study(args.study).resolve(request["settings"]))
         resources.instances(names[0], splits)
@@ -184,16 +186,23 @@ def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> i
 
 
 def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.commands import sweeps, work_here
-    from explorer.resources import Resources
-    from explorer.results import spec_mending
-    from explorer.runs import sweep
+    from explorer.runs import compute_target, head_start, queue, sweep
     from explorer.runs.folder import RunFolder
-    from explorer.runs.worker import work
 
     if planned := sweep.find(settings, args.run_id):
+        from explorer.commands import sweeps
+
         return sweeps.work_on(planned, settings)
     folder = RunFolder.find(settings.runs, args.run_id)
+    if queue.is_free(settings) and not compute_target.read_target(folder).cluster:
+        with contextlib.suppress(RunError):  # a damaged spec is mended, or told, below
+            head_start.begin_run(folder.spec, is_confined=folder.is_confined)
+
+    from explorer.commands import work_here
+    from explorer.resources import Resources
+    from explorer.results import spec_mending
+    from explorer.runs.worker import work
+
     spec_mending.restore_spec(settings, folder)
     resources = Resources(settings, work_here.preparation_lines())
     status = work(

@@ -13,11 +13,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from explorer.processors import usable_processors
 from explorer.scoring import child_process, own_process
 from explorer.scoring.engine.memory import free_ram
 from explorer.settings import Settings
+
+if TYPE_CHECKING:
+    from explorer.records import RunSpec
 
 PART_MODULE = "explorer.cluster.part_process"
 MAX_PROCESSES = 6
@@ -52,13 +56,26 @@ def begin(arguments: Sequence[str]) -> None:
     """Starts the processes of `run STUDY ...` where they will be wanted; whoever called it calls `end`."""
     command, study = (*arguments, "", "")[:2]
     options = {word.partition("=")[0] for word in arguments}
-    asks_endpoint = any("://" in word for word in arguments)
-    if command != "run" or study not in STUDIES or asks_endpoint or not options.isdisjoint(OTHERWISE):
-        return
-    if own_process.is_worthwhile():
+    if command == "run" and options.isdisjoint(OTHERWISE) and not any(map(_is_address, arguments)):
+        _start(study, _limit(arguments))
+
+
+def begin_run(spec: RunSpec, *, is_confined: bool) -> None:
+    """As `begin`, for a run that is there already and is to be done on this machine."""
+    if not _is_address(spec.model):
+        # The parts of a visitor's run are made by one process (`runs/worker.py`).
+        _start(spec.study, 0 if is_confined else spec.limit or MIN_INSTANCES)
+
+
+def _start(study: str, instances: int) -> None:
+    if study in STUDIES and own_process.is_worthwhile():
         child_process.start_ahead(own_process.MODEL_MODULE)  # the first: its imports take longest
         child_process.start_ahead(own_process.TOKENIZER_MODULE)
-        child_process.start_ahead(PART_MODULE, count_for(_limit(arguments)))
+        child_process.start_ahead(PART_MODULE, count_for(instances))
+
+
+def _is_address(word: str) -> bool:
+    return "://" in word
 
 
 def read_benchmark(settings: Settings, benchmark: str, splits: Sequence[str]) -> None:

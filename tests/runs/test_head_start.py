@@ -6,8 +6,10 @@ import pytest
 
 from explorer import studies
 from explorer.__main__ import main
-from explorer.runs import head_start
+from explorer.resources import Resources
+from explorer.runs import head_start, queue
 from explorer.runs.folder import RunFolder
+from explorer.runs.request import make_spec
 from explorer.scoring import child_process, own_process
 from tests.forked import FORKED
 
@@ -49,6 +51,26 @@ def test_a_run_takes_the_processes_that_were_started_for_it(settings, tiny_gpt2,
     assert are_gone(started) and not child_process._AHEAD
     folder = RunFolder.find(settings.runs, capsys.readouterr().out.strip())
     assert folder.progress().status == "complete" and len(folder.read("instances")) == folder.progress().total
+
+
+@pytest.mark.slow
+def test_a_worker_takes_them_too(settings, tiny_gpt2, started):
+    spec = make_spec(
+        Resources(settings), study="accuracy", model=str(tiny_gpt2), benchmark="starter_pairs", dtype="float32",
+        settings={"per_group": 8},
+    )  # fmt: skip
+    folder = RunFolder.create(settings.runs, spec)
+    assert main(["work", folder.run_id, "--cache", str(settings.cache)]) == 0
+    assert len(started) == 4 and are_gone(started) and not child_process._AHEAD
+    assert folder.progress().status == "complete"
+
+
+@pytest.mark.slow
+def test_while_another_run_is_under_way_nothing_waits_in_memory(settings, started, monkeypatch):
+    monkeypatch.setattr(queue, "is_free", lambda settings: False)
+    main([*RUN, "--model", "no such model", "--cache", str(settings.cache)])
+    main(["work", "accuracy-0", "--cache", str(settings.cache)])
+    assert are_gone(started) and not child_process._AHEAD
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import time
 
@@ -10,10 +11,12 @@ import pytest
 
 from explorer.errors import RunError
 from explorer.resources import Resources
-from explorer.runs import queue
+from explorer.runs import queue, worker
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
+from explorer.studies.accuracy import study as study_module
+from explorer.studies.accuracy.study import STUDY
 from tests import forked
 
 pytestmark = pytest.mark.slow
@@ -125,6 +128,29 @@ def test_who_reads_complete_finds_the_rows_in_the_database(settings, tiny_gpt2, 
     monkeypatch.setattr(RunFolder, "write_progress", look)
     assert work(folder, resources, silent) == "complete"
     assert seen[0] == ["complete", ""] and seen[1] > 0
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_parts_go_into_the_database_while_the_findings_are_made(settings, tiny_gpt2, monkeypatch, fails):
+    monkeypatch.setattr(worker, "INGESTED_AHEAD", 1)
+    folder, resources, seen = new_run(settings, tiny_gpt2, limit=20), Resources(settings), []
+    plain = STUDY.summarize
+
+    def summarize(*given):
+        assert resources._ingesting.has_succeeded(60)
+        seen.append(resources.store().frame("SELECT status, message FROM runs").iloc[0].tolist())
+        if fails:
+            raise RuntimeError("nothing can be concluded")
+        return plain(*given)
+
+    monkeypatch.setitem(study_module.__dict__, "STUDY", dataclasses.replace(STUDY, summarize=summarize))
+    ended = "failed" if fails else "complete"
+    assert work(folder, resources, silent) == ended
+    assert seen == [["interrupted", worker.BROKEN_OFF]]
+    store = resources.store()
+    assert store.frame("SELECT status FROM runs")["status"].tolist() == [ended]
+    assert store.frame("SELECT count(DISTINCT instance_id) AS n FROM measures")["n"][0] == 20
+    assert (store.frame("SELECT count(*) AS n FROM findings")["n"][0] > 0) == (not fails)
 
 
 def test_a_run_that_cannot_be_stored_is_not_complete_and_resume_stores_it(settings, tiny_gpt2):

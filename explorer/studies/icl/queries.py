@@ -37,6 +37,40 @@ def findings(store: Store, run_id: str, finding: str, group: str = "overall") ->
     )
 
 
+def memorized_against_others(store: Store, run_id: str, condition: str) -> pd.DataFrame:
+    """Label accuracy of memorized items and of the others by setting and k, by whose verdicts (`condition`).
+
+    Columns setting, k, memorized, other, n_memorized, n_other, and of their gap value, low, high, n, p.
+    """
+    memorized, other, gap = (
+        quoted(finding) for finding in (declared.ACCURACY_MEMORIZED, declared.ACCURACY_OTHER, declared.ACCURACY_GAP)
+    )
+    return store.frame(
+        f"""
+        SELECT
+            setting,
+            k,
+            any_value(value) FILTER (finding = {memorized}) AS memorized,
+            any_value(value) FILTER (finding = {other}) AS other,
+            any_value(n) FILTER (finding = {memorized}) AS n_memorized,
+            any_value(n) FILTER (finding = {other}) AS n_other,
+            any_value(value) FILTER (finding = {gap}) AS value,
+            any_value(low) FILTER (finding = {gap}) AS low,
+            any_value(high) FILTER (finding = {gap}) AS high,
+            any_value(n) FILTER (finding = {gap}) AS n,
+            any_value(p) FILTER (finding = {gap}) AS p
+        FROM findings
+        WHERE run_id = ?
+            AND finding IN ({memorized}, {other}, {gap})
+            AND grp = 'overall'
+            AND condition = ?
+        GROUP BY setting, k
+        ORDER BY setting, k
+        """,
+        [run_id, condition],
+    )
+
+
 def together(store: Store, model: str) -> pd.DataFrame:
     """Of the model's largest complete run on each benchmark the shares replicated and the label accuracy over k.
 

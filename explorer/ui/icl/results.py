@@ -79,6 +79,8 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
 
 def _behind(table: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
     """The completions of the dots that were clicked ("setting|k")."""
+    if not picked:
+        return
     rows = baselines.with_baselines(
         table[[f"{row['setting']}|{row['k']}" in picked for row in table.to_dict("records")]]
     )
@@ -247,22 +249,11 @@ def _pearson_rows(run_id: str, source: str, benchmark: str) -> pd.DataFrame:
 
 
 def _memorized(run_id: str, source: str) -> None:
-    memorized, other, gap = declared.ACCURACY_MEMORIZED, declared.ACCURACY_OTHER, declared.ACCURACY_GAP
-    names = {memorized.name: "memorized", other.name: "other", gap.name: "gap"}
-    accuracies = _over_k(run_id, memorized, other, gap)
-    accuracies = accuracies[(accuracies["condition"] == source)]
-    if accuracies.empty or accuracies["value"].isna().all():
+    rows = resources.ask_store(icl_queries.memorized_against_others, run_id, source)
+    if rows[["memorized", "other", "value"]].isna().all(axis=None):
         return
     st.subheader("Memorized items against the others", anchor=False)
-    wide = accuracies.assign(what=accuracies["finding"].map(names)).pivot_table(
-        index=["setting", "k"], columns="what", values="value", dropna=False, aggfunc="first"
-    )
-    counts = accuracies.pivot_table(index=["setting", "k"], columns="finding", values="n", aggfunc="first")
-    p = accuracies[accuracies["finding"] == gap.name].set_index(["setting", "k"])["p"]
-    rows = wide.assign(n_memorized=counts.get(memorized.name), n_other=counts.get(other.name), p=p).reset_index()
-    rows["name"] = rows["setting"].map(run.SETTINGS)
-    gaps = accuracies[(accuracies["finding"] == gap.name) & accuracies["value"].notna()]
-    gaps = gaps.merge(rows[["setting", "k", "n_memorized", "n_other"]], on=["setting", "k"])
+    gaps = rows[rows["value"].notna()]
     few = gaps[["n_memorized", "n_other"]].min(axis=1) < FEWEST
     plotted = gaps[~few]
     show.says(_gaps_in_words(plotted))
@@ -274,7 +265,7 @@ def _memorized(run_id: str, source: str) -> None:
     if few.any():
         show.note(f"Not drawn: {int(few.sum())} with fewer than {FEWEST} items on either side.")
     show.folded_table(
-        rows,
+        rows.assign(name=rows["setting"].map(run.SETTINGS)),
         f"memorized against other {run_id}",
         columns={
             "name": "Setting",
@@ -283,7 +274,7 @@ def _memorized(run_id: str, source: str) -> None:
             "n_memorized": count_column("Items"),
             "other": share_column("Accuracy, other"),
             "n_other": count_column("Other items"),
-            "gap": points_column("Gap", "points, memorized less other"),
+            "value": points_column("Gap", "points, memorized less other"),
             "p": p_column("Fisher's p"),
         },
     )
