@@ -18,7 +18,8 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.state import Cancelled
 from explorer.studies.study import Stages, Study
 
-INSTANCES = [Instance(f"toy/{n}", "toy", "train", "g", "pair", "sentence", options=("a", "b")) for n in range(40)]
+COUNT = 400
+INSTANCES = [Instance(f"toy/{n}", "toy", "train", "g", "pair", "sentence", options=("a", "b")) for n in range(COUNT)]
 SPEC = RunSpec(study="accuracy", version=2, model="m", benchmark="toy")
 
 
@@ -68,7 +69,7 @@ def make(settings, steps: Steps) -> tuple[RunFolder, Meter]:
     stages = steps.stages()
     recipe = Study(
         "accuracy", "", "", 2, {}, ("pair",), run_part=stages.run, stages=stages, summarize=lambda *given: [],
-        select=lambda *given: INSTANCES, first_part=4,
+        select=lambda *given: INSTANCES, first_part=2,
     )  # fmt: skip
     work = part.RunWork(SPEC, Resources(settings), recipe, INSTANCES)
     meter = Meter()
@@ -85,7 +86,7 @@ def stored(settings) -> list[int]:
 def test_every_instance_is_stored_once_in_order_and_only_scoring_is_the_main_threads(settings):
     steps = Steps()
     _, meter = make(settings, steps)
-    assert stored(settings) == list(range(40)) and meter.done == 40
+    assert stored(settings) == list(range(COUNT)) and meter.done == COUNT
     threads = {(name, thread) for name, number, thread in steps.seen if number}
     main = threading.current_thread().name
     assert threads == {("prepare", "prepare"), ("score", main), ("store", "store")}
@@ -102,7 +103,7 @@ def test_the_next_part_is_prepared_and_the_last_is_stored_while_one_is_scored(se
 
     steps.at["waits"] = {("score", 2): wait}
     make(settings, steps)
-    assert stored(settings) == list(range(40))
+    assert stored(settings) == list(range(COUNT))
 
 
 @pytest.mark.parametrize(("name", "number", "kept"), [("prepare", 2, 2), ("score", 2, 2), ("store", 2, 2)])
@@ -115,7 +116,7 @@ def test_a_step_that_fails_ends_the_run_with_all_before_it_stored(settings, name
     whole = stored(settings)
     assert whole == list(range(len(whole)))
     make(settings, Steps())  # and it goes on from there
-    assert stored(settings) == list(range(40))
+    assert stored(settings) == list(range(COUNT))
 
 
 def test_a_cancel_is_heard_while_the_next_part_is_prepared_for_long(settings):
@@ -131,7 +132,7 @@ def test_a_cancel_is_heard_while_the_next_part_is_prepared_for_long(settings):
         make(settings, steps)
     assert not waited
     left.set()
-    assert stored(settings) == list(range(8))  # both parts that were scored
+    assert stored(settings) == list(range(4))  # both parts that were scored
 
 
 def test_a_part_being_stored_when_the_run_is_cancelled_is_stored_whole(settings):
@@ -143,4 +144,4 @@ def test_a_part_being_stored_when_the_run_is_cancelled_is_stored_whole(settings)
     steps.at["waits"] = {("store", 1): lambda: time.sleep(0.6), ("score", 2): cancel}
     with pytest.raises(Cancelled):
         make(settings, steps)
-    assert stored(settings)[:5] == [0, 1, 2, 3, 4] and len(RunFolder.create(settings.runs, SPEC).finished()) == 2
+    assert stored(settings)[:3] == [0, 1, 2] and len(RunFolder.create(settings.runs, SPEC).finished()) == 2
