@@ -20,6 +20,7 @@ FOOT = 96  # pixels under the cells
 DEEPEST = "#004b78"
 FAINTEST = 0.15  # opacity of what occurs once
 NONE = "rgba(127, 127, 127, 0.13)"
+SCALE = 56  # pixels at the right, of the scale's numbers and title
 STEPS = 32  # of the scale beside the cells
 
 
@@ -83,7 +84,7 @@ def gram_pyramid(tokens: Sequence[str], grams: Sequence[Gram], picked: tuple[int
         title_text="Tokens in a row", tickmode="array", tickvals=list(range(1, longest + 1)), showgrid=False,
         zeroline=False, range=[0.45, longest + 0.55], fixedrange=True,
     )  # fmt: skip
-    figure.update_layout(_scale_axes(most))
+    figure.update_layout(_scale_axes(most), margin={"r": SCALE})
     return figure
 
 

@@ -69,7 +69,7 @@ def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
                 "x": 0.5, "y": 0.8, "xref": f"x{place} domain", "yref": f"y{place} domain", "showarrow": False,
                 "text": theme.hover(guess.reason or "no token follows", wide=22), "font": {"size": 13},
             })  # fmt: skip
-    margin = {"l": 8, "r": 16, "t": 54, "b": 8}
+    margin = {"l": 20, "r": 16, "t": 54, "b": 8}
     return theme.figure(*traces, height=112 + ROW * MOST, margin=margin, bargap=0.2, **layout)
 
 

@@ -117,7 +117,7 @@ def two_scores(items: pd.DataFrame, title: str, unit: str = "") -> go.Figure:
         for name, part in sorted(items.groupby("verdict", sort=False), key=_place)
     ]  # fmt: skip
     figure = theme.figure(*traces, height=HEIGHT, dragmode="select")
-    figure.update_layout(showlegend=True)
+    figure.update_layout(showlegend=True, margin={"t": 50})
     if len(items):
         values = items[["own", "other"]].to_numpy(dtype=float)
         ends = [values.min(), values.max()]
