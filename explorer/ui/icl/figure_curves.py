@@ -16,7 +16,7 @@ SETTINGS = ("full", "pairs_labels", "pairs", "general")  # what a prompt holds, 
 SHADES = theme.in_order(len(SETTINGS))[::-1]
 COLORS: Mapping[str, str] = {**dict(zip(SETTINGS, SHADES, strict=True)), "accuracy": theme.GRAY}
 SHAPES: Mapping[str, str] = dict(zip(SETTINGS, ("circle", "square", "diamond", "triangle-up"), strict=True))
-LEGEND = 98  # pixels above the panels, of its lines at the width of a laptop
+MANY, LEGEND = 4, 98  # entries from which a legend has several lines on a laptop, and the pixels above the panels then
 HEIGHT, WITH_ACCURACY = 420, 540  # pixels
 LOWER, UPPER = (0.0, 0.26), (0.36, 1.0)  # of the height: accuracy under replication, each on a scale of its own
 # How far a setting's interval stands aside, so that settings that agree stay legible.
@@ -64,7 +64,7 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
     if is_scored:
         figure.update_layout(
             yaxis={"domain": UPPER}, yaxis2={**axis, "domain": LOWER, "title": {"text": "Accuracy"}, "nticks": 4},
-            xaxis={"anchor": "y2"}, margin={"t": LEGEND},
+            xaxis={"anchor": "y2"}, margin={"t": LEGEND if len(traces) > MANY else 8},
         )  # fmt: skip
     return figure
 
