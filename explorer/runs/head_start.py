@@ -10,6 +10,7 @@ Without it one would wait for the other (bench/RESULTS.md). This module imports 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,9 +70,10 @@ def begin_run(spec: RunSpec, *, is_confined: bool) -> None:
 
 def _start(study: str, instances: int) -> None:
     if study in STUDIES and own_process.is_worthwhile():
-        child_process.start_ahead(own_process.MODEL_MODULE)  # the first: its imports take longest
-        child_process.start_ahead(own_process.TOKENIZER_MODULE)
-        child_process.start_ahead(PART_MODULE, count_for(instances))
+        with contextlib.suppress(OSError):  # no more processes may be started: the run itself says what it lacks
+            child_process.start_ahead(own_process.MODEL_MODULE)  # the first: its imports take longest
+            child_process.start_ahead(own_process.TOKENIZER_MODULE)
+            child_process.start_ahead(PART_MODULE, count_for(instances))
 
 
 def _is_address(word: str) -> bool:

@@ -215,6 +215,7 @@ def _always(text: str) -> Callable[[], str]:
 def _make_parts(folder: RunFolder, work: part.RunWork, meter: Meter, stamp: Callable[[], str]) -> None:
     recipe = work.recipe
     if recipe.stages is None or not recipe.stages.may_overlap(work.spec, work.resources):
+        head_start.end()
         _one_by_one(folder, work, meter, stamp())
         return
     model = None if folder.is_confined else work.resources.process_of(work.spec.model, work.spec.dtype)
@@ -222,6 +223,7 @@ def _make_parts(folder: RunFolder, work: part.RunWork, meter: Meter, stamp: Call
     if model and count:
         part_processes.make_parts(folder, work, model, meter, stamp, count)
     else:
+        head_start.end()  # processes that were begun for parts would lie in memory until the run ends
         pipeline.make_parts(folder, work, recipe.stages, meter, stamp)
 
 

@@ -34,7 +34,8 @@ _AHEAD: dict[str, list[_Started]] = {}  # by module: processes that no `Child` h
 
 def start_ahead(module: str, count: int = 1) -> None:
     """Starts processes that the next `Child`ren of this module take: their imports begin before anybody needs them."""
-    _AHEAD.setdefault(module, []).extend(_start(module) for _ in range(count))
+    for _ in range(count):  # one by one, so that none is forgotten where a later one cannot be started
+        _AHEAD.setdefault(module, []).append(_start(module))
 
 
 def send_ahead(module: str, message: Message) -> None:

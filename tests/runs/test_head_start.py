@@ -7,7 +7,7 @@ import pytest
 from explorer import studies
 from explorer.__main__ import main
 from explorer.resources import Resources
-from explorer.runs import head_start, queue
+from explorer.runs import head_start, pipeline, queue
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.scoring import child_process, own_process
@@ -51,6 +51,35 @@ def test_a_run_takes_the_processes_that_were_started_for_it(settings, tiny_gpt2,
     assert are_gone(started) and not child_process._AHEAD
     folder = RunFolder.find(settings.runs, capsys.readouterr().out.strip())
     assert folder.progress().status == "complete" and len(folder.read("instances")) == folder.progress().total
+
+
+@pytest.mark.slow
+def test_processes_are_ended_as_soon_as_a_run_makes_its_parts_itself(settings, tiny_gpt2, started, monkeypatch):
+    seen = []
+    plain = pipeline.make_parts
+
+    def make_parts(*given):
+        seen.append(are_gone([one for one in started if one[0] == head_start.PART_MODULE]))
+        plain(*given)
+
+    monkeypatch.setattr(pipeline, "make_parts", make_parts)
+    given = ["--model", str(tiny_gpt2), "--cache", str(settings.cache), "--dtype", "float32", "--set", "per_group=1"]
+    assert main([*RUN, *given]) == 0
+    assert seen == [True] and sum(module == head_start.PART_MODULE for module, _ in started) == 2
+
+
+def test_what_cannot_be_started_ahead_is_no_fault(started, monkeypatch):
+    plain = child_process._start
+
+    def start(module):
+        if module == head_start.PART_MODULE:
+            raise BlockingIOError("Resource temporarily unavailable")
+        return plain(module)
+
+    monkeypatch.setattr(child_process, "_start", start)
+    head_start.begin(RUN)
+    head_start.end()
+    assert len(started) == 2 and are_gone(started)
 
 
 @pytest.mark.slow
