@@ -18,6 +18,7 @@ from explorer.results import queries
 from explorer.scoring import catalog
 from explorer.studies import chat
 from explorer.ui import (
+    address_entries,
     figures_ahead,
     glossary,
     inventory,
@@ -60,6 +61,8 @@ def open_page(title: str, question: str) -> Chosen:
     st.set_page_config(
         page_title=f"{title} · {NAME}", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR
     )
+    address_entries.draw_entries()
+    links.take_address()
     st.html(f"<style>{resources.style()}</style>")
     own_study = _own_study(title)
     progress.read_runs()
@@ -91,8 +94,13 @@ def _draw_bar(title: str) -> Chosen:
         model = pick_model()
         chosen = Chosen(model, pick_benchmark(benchmarks.default_for(model)))
         progress.draw_state()
-        search = st.button("Search", key=shortcuts.SEARCH, icon=":material/search:", type="tertiary", shortcut="Ctrl+K")
-        keys = st.button("Keys", key=shortcuts.HELP, icon=":material/keyboard:", type="tertiary")
+        search = st.button(
+            "Search", key=shortcuts.SEARCH, icon=":material/search:", type="tertiary", shortcut="Ctrl+K",
+            on_click=links.take_event,
+        )  # fmt: skip
+        keys = st.button(
+            "Keys", key=shortcuts.HELP, icon=":material/keyboard:", type="tertiary", on_click=links.take_event
+        )
         run_panel.draw_run_button(title)
     if search or keys:
         run_panel.close()  # one dialog at a time

@@ -10,11 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from explorer import display, numbers
 from explorer.ui import wrong_address
 
 WRITTEN = "written:"
+ADDRESS = "links:address"  # the page and its address, as the browser has it once all that we sent is there
 MOST = 2**31 - 1  # what a number box and every generator of random numbers take
 
 
@@ -25,7 +27,12 @@ def recall(
 
     Where an address asks for what is not among them, the page says so; `title` is what people call an option.
     """
-    wish = st.query_params.get(name) if is_news(name) else st.session_state.get(_chosen(name))
+    if is_news(name):
+        wish = st.query_params.get(name)
+    elif went_back() and name not in st.query_params:
+        wish = st.session_state[_chosen(name)] = None
+    else:
+        wish = st.session_state.get(_chosen(name))
     if wish is None:
         return default
     if options is not None and wish not in options:
@@ -41,8 +48,16 @@ def recall(
 #     a link is opened     address "blimp", written nothing     news: the address decides
 #     a reader picks       address "blimp", written "blimp"     no news: the choice decides, then it is written
 #     the Back button      address "copa",  written "blimp"     news again: the address decides
+#     the Back button      address without, written "blimp"     what is not in a former address was not chosen then
+#
+# A click brings the address that the browser had when it was made. A quick one was made before the browser had our last
+# answer: its address is the one before, and would undo the last choice if it were taken for a link. Nor may it be taken
+# for what the browser shows in the end: our answer is still on its way, and stays there unless another one is sent.
+# So the address that we left is kept too (`ADDRESS`), and an older one is put right where it cannot be a link: in
+# callbacks, and where a part of a page alone is run.
 def is_news(name: str) -> bool:
     """Whether the address says something of this name that was not chosen or read before."""
+    _put_right_in_part()
     linked = st.query_params.get(name)
     return linked is not None and linked != st.session_state.get(_written(name))
 
@@ -63,12 +78,15 @@ def remember(name: str, value: str, default: str | None = None) -> str:
     """
     shown = None if value == default else value
     st.session_state[_chosen(name)] = shown
-    if shown is None and name in st.query_params:
-        del st.query_params[name]
-    elif shown is not None and st.query_params.get(name) != shown:
-        st.query_params[name] = shown
-    st.session_state[_written(name)] = shown
+    _write(name, shown)
     return value
+
+
+def put_away(name: str) -> None:
+    """Takes a choice out of the address while nothing that is shown depends on it; it is kept for later."""
+    if is_news(name):
+        st.session_state[_chosen(name)] = st.query_params[name]
+    _write(name, None)
 
 
 def choose(name: str, value: str) -> None:
@@ -81,13 +99,26 @@ def choose(name: str, value: str) -> None:
 
 
 def take_event() -> None:
-    """Makes nothing that the address says of former choices news; for the start of callbacks.
+    """Puts the address right that a click brought, where it is an older one; for the start of callbacks."""
+    page, address = st.session_state.get(ADDRESS, ("", None))
+    if address is not None and page == _page() and st.query_params.to_dict() != address:
+        st.query_params.from_dict(address)
 
-    A click brings the address that the browser had when it was made. A quick one was made before the browser had our
-    last answer: its address is the one before, and would undo the last choice if it were taken for a link.
-    """
-    for key in [str(key) for key in st.session_state if str(key).startswith(WRITTEN)]:
-        st.session_state[key] = st.query_params.get(key.removeprefix(WRITTEN))
+
+def take_address() -> None:
+    """Takes the address as the browser came with it; for the start of every page."""
+    came = st.query_params.to_dict()
+    page, address = st.session_state.get(ADDRESS, ("", None))
+    if page == _page() and came != address:
+        # The answer to a click before may still be on its way, and would stand over this one.
+        st.query_params.from_dict(came)
+    st.session_state[ADDRESS] = (_page(), came)
+
+
+def went_back() -> bool:
+    """Whether the page is run because the reader went back or forward in his browser."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
 
 
 def forget(name: str) -> None:
@@ -139,6 +170,30 @@ def _take_widget_choice(name: str, key: str, default: str, on_pick: Callable[[st
     choose(name, chosen)
     if on_pick:
         on_pick(chosen)
+
+
+def _write(name: str, value: str | None) -> None:
+    """Has the address say this of a name, or nothing."""
+    _put_right_in_part()
+    if st.query_params.get(name) != value:
+        if value is None:
+            del st.query_params[name]
+        else:
+            st.query_params[name] = value
+        st.session_state[ADDRESS] = (_page(), st.query_params.to_dict())
+    st.session_state[_written(name)] = value
+
+
+def _put_right_in_part() -> None:
+    context = get_script_run_ctx(suppress_warning=True)
+    # A link, and the way back, have the whole page run; what a part alone is run with is a click, or a clock.
+    if context is not None and context.fragment_ids_this_run:
+        take_event()
+
+
+def _page() -> str:
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.page_script_hash if context is not None else ""
 
 
 def _chosen(name: str) -> str:

@@ -55,6 +55,7 @@ def draw_dialog(title: str, model: str, benchmark: str, preferred: str = "") -> 
 
 
 def _open(title: str) -> None:
+    links.take_event()
     st.session_state[OPEN] = title
     st.session_state.pop("run:answer", None)
 

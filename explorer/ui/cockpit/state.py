@@ -60,18 +60,34 @@ class History:
 
 
 def forget_other_instance(instance_id: str) -> None:
-    """Forgets the edits of another instance, but for its context; a history begins."""
+    """Forgets the edits of another instance, but for its context; a history begins.
+
+    What a link or the way back says together with the instance is of this one, and stays.
+    """
     before = st.session_state.get(SHOWN, instance_id)
-    if before != instance_id:
+    if before != instance_id and not links.went_back():
         for name in (EDIT, SWAPS, WORD, TOKEN):
-            links.choose(name, "")
-            links.remember(name, "", "")
+            if not links.is_news(name):
+                links.remember(name, "", "")
     if before != instance_id or HISTORY not in st.session_state:
         now = edits()
         changed = now.edit or now.swaps or now.context != EMPTY_CONTEXT
         first = [(ORIGINAL, Edits())] if changed else []
         st.session_state[HISTORY] = History([*first, ("As opened" if changed else ORIGINAL, now)], len(first))
     st.session_state[SHOWN] = instance_id
+    if links.went_back():
+        _find_step()
+
+
+def _find_step() -> None:
+    """Has the history stand at the step that the way back in the browser led to."""
+    steps, now = history(), edits()
+    if steps.steps[steps.at][1] == now:
+        return
+    places = [place for place, (_, each) in enumerate(steps.steps) if each == now]
+    if not places:
+        steps.steps.append(("As opened", now))
+    steps.at = places[-1] if places else len(steps.steps) - 1
 
 
 def edits() -> Edits:

@@ -16,6 +16,7 @@ from explorer.records import Instance
 from explorer.results import queries
 from explorer.ui import instance_list, layout, links, resources, show
 from explorer.ui.columns import id_column, text_column
+from explorer.ui.instance import presses
 from explorer.ui.instance import view as instance_view
 from explorer.ui.instance_list import Listing
 from explorer.ui.layout import Chosen
@@ -27,6 +28,8 @@ WRONG = "wrong"
 EVERY_GROUP = "All groups"
 EVERY_INSTANCE = "whole benchmark"
 OF_BENCHMARK, OWN_TEXT, OWN_PAIR = "An instance", "A text of my own", "A pair of my own"
+# What is looked at → the choices that the address holds of it.
+CHOICES = {OF_BENCHMARK: ("instance",), OWN_TEXT: ("text",), OWN_PAIR: ("good", "bad", "suite")}
 EXAMPLE = "The old doctor bought a small house near the harbor and astounded every visitor with his stories."
 EXAMPLE_PAIR = ("The keys to the cabinet are on the table.", "The keys to the cabinet is on the table.")
 
@@ -61,6 +64,8 @@ def find(chosen: Chosen, listing: Listing) -> FoundInstance:
         shortcut = st.container(width="content")
         listed = st.popover("List", icon=":material/list:", key="list:open", on_change="rerun")
         refusal = _draw_own_text()
+    for name in (name for other, names in CHOICES.items() if other != refusal for name in names):
+        links.put_away(name)
     picked = FoundInstance(None, run_id, cast(Unit, unit), shape)
     if run_id and refusal == OF_BENCHMARK:
         with shortcut:
@@ -179,6 +184,7 @@ def _steps(names: list[str], name: str) -> None:
         type="tertiary", disabled=place == len(names) - 1,
         on_click=links.choose, args=("instance", names[min(place + 1, len(names) - 1)]),
     )  # fmt: skip
+    presses.count_presses(names, place, lambda there: links.choose("instance", there))
 
 
 def _list(names: list[str], listing: Listing) -> None:
