@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from explorer.errors import ExplorerError
-from explorer.ui import show, visitor
+from explorer.ui import links, show, visitor
 
 Report = Callable[[str, float], None]  # what is being done, and the share of all that is done, 0 to 1
 EVERY = 1.0  # seconds between two looks
@@ -70,7 +70,7 @@ def _watch(name: str) -> None:
     running = {job.name for job in _jobs().values() if not job.done}
     if running != st.session_state.setdefault("jobs:running", running):
         st.session_state["jobs:running"] = running
-        st.rerun()
+        links.run_page()
     _show(name)
 
 

@@ -7,7 +7,7 @@ one name for all pages: an address that says something new wins, then what was c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -113,6 +113,12 @@ def take_address() -> None:
         # The answer to a click before may still be on its way, and would stand over this one.
         st.query_params.from_dict(came)
     st.session_state[ADDRESS] = (_page(), came)
+
+
+def run_page() -> NoReturn:
+    """Has the whole page run anew, from a part of it that a clock runs; the clock may have brought an older address."""
+    take_event()
+    st.rerun()
 
 
 def went_back() -> bool:

@@ -13,7 +13,7 @@ from explorer.figures.models import model_title
 from explorer.results import queries
 from explorer.runs import queue
 from explorer.runs.queue import RunInfo
-from explorer.ui import page_list, resources, run_names, show
+from explorer.ui import links, page_list, resources, run_names, show
 
 LIVE = ("queued", "running")
 EVERY = 2.0  # seconds between two looks
@@ -108,7 +108,7 @@ def _watch() -> None:
     before, now = set(st.session_state.get("live", ())), {run.run_id for run in live}
     if now - before or _are_stored(before - now):
         # One began, or ended and is in the database: the whole page may have something new to show.
-        st.rerun()
+        links.run_page()
     if before - now:
         show.note("Storing what was found")
     for run in live[:SHOWN]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
 NO_NUMBERS = ["²", "٣", "abc", "", "-5", "1e3", "9" * 20, "9" * 5000, "NaN"]
@@ -68,3 +69,68 @@ def test_the_way_back_in_the_browser_brings_the_former_choice(chosen_twice):
     chosen_twice.query_params["first"] = "b"
     chosen_twice.run()
     assert chosen_twice.text[0].value == "b a"
+
+
+def one_of_two() -> None:
+    import streamlit as st
+
+    from explorer.ui import links
+
+    links.take_address()
+    what = links.pick(st.selectbox, "What", "what", ["a", "b"])
+    if what == "a":
+        links.put_away("word")
+        st.text(what)
+    else:
+        st.text(f"{what} {links.type_in('Word', 'word')}")
+
+
+@pytest.fixture
+def history(monkeypatch) -> list[bool]:
+    """Whether the page is run by the Back button: its only item."""
+    flag = [False]
+    monkeypatch.setattr("explorer.ui.links.went_back", lambda: flag[0])
+    return flag
+
+
+def test_the_way_back_to_an_address_without_a_choice_brings_the_default(history):
+    app = AppTest.from_function(one_of_two).run()
+    app.selectbox[0].select("b").run()
+    app.text_input[0].input("owl").run()
+    assert address(app) == {"what": "b", "word": "owl"} and app.text[0].value == "b owl"
+    history[0] = True
+    del app.query_params["word"]
+    app.run()
+    assert app.text[0].value == "b"
+    del app.query_params["what"]
+    app.run()
+    assert app.text[0].value == "a" and not address(app)
+
+
+def test_a_link_to_the_page_that_is_open_keeps_what_it_does_not_name(history):
+    app = AppTest.from_function(one_of_two).run()
+    app.selectbox[0].select("b").run()
+    del app.query_params["what"]
+    app.query_params["word"] = "owl"
+    app.run()
+    assert app.text[0].value == "b owl"
+
+
+def test_what_is_put_away_is_kept_and_not_in_the_address(history):
+    app = AppTest.from_function(one_of_two).run()
+    app.selectbox[0].select("b").run()
+    app.text_input[0].input("owl").run()
+    app.selectbox[0].select("a").run()
+    assert not address(app)
+    app.selectbox[0].select("b").run()
+    assert app.text[0].value == "b owl"
+
+
+def test_the_address_of_an_older_click_is_sent_anew_even_where_it_says_what_is_chosen(chosen_twice, monkeypatch):
+    sent = []
+    send = QueryParams._send_query_param_msg
+    monkeypatch.setattr(QueryParams, "_send_query_param_msg", lambda self: (sent.append(self["first"]), send(self)))
+    chosen_twice.query_params["first"] = "b"  # as the browser's address still was, on its way to c
+    chosen_twice.selectbox[0].select("b").run()
+    assert chosen_twice.text[0].value == "b a"
+    assert sent[-1:] == ["b"]  # otherwise c would stay, which is still on its way

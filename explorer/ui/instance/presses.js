@@ -11,7 +11,7 @@
 
 const BUTTONS = { "st-key-step-back": -1, "st-key-step-forth": 1 };
 const KEYS = { ArrowLeft: -1, ArrowRight: 1 };
-const TYPING = "input, textarea, select, [contenteditable=true], [role=dialog]";
+const TYPING = "input, textarea, select, [contenteditable=true]";
 
 // What is kept outlives a drawing: Streamlit takes the one before away a moment before it has the next one made.
 const kept = (window.lexiscopePresses ??= { number: 0, waiting: null });
@@ -37,6 +37,10 @@ function clicked(event) {
 function pressed(event) {
   if (!(event.key in KEYS) || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
   if (event.defaultPrevented || event.target.closest(TYPING)) return;
+  if (document.querySelector("[data-testid=stDialog]") || event.target.closest("[role=dialog]")) {
+    event.stopPropagation(); // nor does Streamlit's own step behind what is open
+    return;
+  }
   if (document.querySelector(".st-key-step-forth")) step(KEYS[event.key], event); // this page has the buttons
 }
 

@@ -158,7 +158,7 @@ def _live_table(study: str, listed: list[str], shown: str) -> list[str]:
     before = st.session_state.get("runs:ticked", [])
     ticked = _table(study, [now[name] for name in listed if name in now], shown)
     if ticked != before:
-        st.rerun()  # what stands below the table follows it
+        links.run_page()  # what stands below the table follows it
     return ticked
 
 

@@ -73,11 +73,11 @@ def _watch(name: str) -> None:
     settings = resources.settings()
     sweep = sweep_file.find(settings, name)
     if sweep is None:  # another window has deleted it
-        st.rerun()
+        links.run_page()
     statuses = statuses_of(settings, sweep)
     _draw_sweep(settings, sweep, statuses)
     if not is_live(statuses):
-        st.rerun()
+        links.run_page()
 
 
 def _draw_sweep(settings: Settings, sweep: Sweep, statuses: Sequence[str]) -> None:
