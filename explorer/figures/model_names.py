@@ -1,4 +1,4 @@
-"""What people call a model, made from its id alone: "GPT-3.5 Turbo" for openai:gpt-3.5-turbo.
+"""What people call a model: the catalog's title, else made from its id: "GPT-3.5 Turbo" for openai:gpt-3.5-turbo.
 
 The words are those of the id's last part; whose it is (an owner on a hub, a server, a folder) follows in parentheses
 where the id says it, since it tells two models of one name apart.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
+from explorer import display
 from explorer.addresses import split_address
+from explorer.scoring import catalog, suites
 
 SPELLED = {
     "bart": "BART", "bert": "BERT", "bloom": "BLOOM", "chatgpt": "ChatGPT", "deepseek": "DeepSeek", "gpt": "GPT",
@@ -18,6 +20,25 @@ SPELLED = {
 REMARKS = ("deduped",)  # of the training, not of the name
 _SIZE = re.compile(r"\d[\dx.]*[kmbt]")
 _PLAIN = re.compile(r"([a-z]+)([\d.]*)")
+
+
+def model_title(model: str) -> str:
+    """What people call a model; an edition that has the title of another says whose it is, a revision which."""
+    name, _, revision = model.partition("@")
+    if suites.is_checkpoint(model) and (called := model_title(name)) != name:
+        return f"{called}, {re.sub('step([0-9]+)', _told_step, revision)}"
+    known = catalog.find(model)
+    if not known:
+        called = name_of(name)
+    elif "/" in known.id and [model.title for model in catalog.MODELS.values()].count(known.title) > 1:
+        called = display.remarked(known.title, known.id.partition("/")[0])
+    else:
+        called = known.title
+    return f"{called}, revision {revision}" if revision else called
+
+
+def _told_step(step: re.Match[str]) -> str:
+    return f"step {int(step[1]):,}"
 
 
 def name_of(model: str) -> str:

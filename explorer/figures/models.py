@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Sequence
 
-from explorer import display
 from explorer.figures import theme
-from explorer.figures.model_names import name_of
-from explorer.scoring import catalog, suites
+from explorer.figures.model_names import model_title
+from explorer.scoring import catalog
 
 COLORS = theme.PALETTE[:-1]  # gray stands for what is no model
 IMPORTED = "imported"  # the remark of a model whose runs were made elsewhere
 # Models of the glass box that stand on a page with others that have their color in the catalog's order.
 OWN = {"glassbox-xs": theme.ORANGE, "glassbox-s": theme.BROWN, "glassbox-m": theme.CRIMSON}
-
-
-def model_title(model: str) -> str:
-    """What people call a model; an edition that has the title of another says whose it is, a revision which."""
-    name, _, revision = model.partition("@")
-    if suites.is_checkpoint(model) and (called := model_title(name)) != name:
-        return f"{called}, {re.sub('step([0-9]+)', _told_step, revision)}"
-    known = catalog.find(model)
-    if not known:
-        called = name_of(name)
-    elif "/" in known.id and [model.title for model in catalog.MODELS.values()].count(known.title) > 1:
-        called = display.remarked(known.title, known.id.partition("/")[0])
-    else:
-        called = known.title
-    return f"{called}, revision {revision}" if revision else called
-
-
-def _told_step(step: re.Match[str]) -> str:
-    return f"step {int(step[1]):,}"
 
 
 def model_color(model: str) -> str:

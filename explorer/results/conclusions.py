@@ -20,7 +20,7 @@ def of_run(run: Run) -> list[str]:
 
 def subject_of(spec: RunSpec) -> About:
     """What the findings of a run are of."""
-    from explorer.figures.models import model_title
+    from explorer.figures.model_names import model_title
 
     benchmark = benchmarks.BENCHMARKS.get(spec.benchmark)
     chance = 0.5 if benchmark and benchmark.kind == "pair" else math.nan

@@ -6,7 +6,7 @@ import html
 
 import streamlit as st
 
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.popularity import indexes
 from explorer.popularity import manifest as manifests
 from explorer.settings import Settings

@@ -12,7 +12,7 @@ from explorer import benchmarks as registry
 from explorer import languages
 from explorer.benchmarks import sources
 from explorer.errors import BenchmarkError
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.scoring import catalog, embedded, hf_source, http, owner_models
 from explorer.scoring.catalog import KnownModel
 from explorer.settings import Settings

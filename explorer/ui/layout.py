@@ -12,7 +12,7 @@ import streamlit as st
 
 from explorer import benchmarks
 from explorer.errors import StoreError
-from explorer.figures.models import model_title as model_title  # "layout.model_title" on every page
+from explorer.figures.model_names import model_title as model_title  # "layout.model_title" on every page
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.scoring import catalog

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from explorer.errors import StoreError
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.results import queries
 from explorer.runs import queue
 from explorer.runs.queue import RunInfo

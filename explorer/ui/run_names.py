@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from explorer import benchmarks, display
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.ontologies import as_benchmark
 from explorer.runs import imported, named_models
 from explorer.studies import STUDIES, chat, study

@@ -12,7 +12,7 @@ import streamlit as st
 
 from explorer import benchmarks
 from explorer.errors import ExplorerError, UsageError
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.runs import cost, pace, queue, request, slices
 from explorer.runs.compute_target import THIS_MACHINE
 from explorer.runs.folder import RunFolder

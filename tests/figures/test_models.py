@@ -8,7 +8,8 @@ import pytest
 from explorer.figures import theme
 from explorer.figures.comparison import groups_of_two_runs
 from explorer.figures.headline import headline
-from explorer.figures.models import COLORS, model_color, model_colors, model_title
+from explorer.figures.model_names import model_title
+from explorer.figures.models import COLORS, model_color, model_colors
 from explorer.scoring import catalog
 from explorer.ui.popularity.figure_dumbbells import dumbbells
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.scoring import http_report, owner_models
 from explorer.scoring.http import from_name
 from explorer.settings import read as read_settings

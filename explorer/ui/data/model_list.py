@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer.errors import ExplorerError
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.scoring import catalog, embedded, hf_source, http
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.engine.memory import free_ram

@@ -12,7 +12,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.errors import RunError
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.rows.builders import instance_of
 from explorer.scoring import catalog
 from explorer.similarity import judge

@@ -15,7 +15,8 @@ from explorer import display
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
-from explorer.figures.models import model_color, model_title
+from explorer.figures.model_names import model_title
+from explorer.figures.models import model_color
 from explorer.figures.runs import dots_of_runs
 from explorer.finding import Finding
 from explorer.results import archive, broken_off, queries

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer.errors import ExplorerError
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.records import RunSpec
 from explorer.results import queries, queries_overview
 from explorer.results.packed_run import as_infos

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.figures.models import model_title
+from explorer.figures.model_names import model_title
 from explorer.results import sweeps as ended
 from explorer.runs import sweep as sweep_file
 from explorer.runs.sweep import NOT_STARTED, Sweep
