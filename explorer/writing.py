@@ -37,6 +37,11 @@ def without_blanks(char: str) -> bool:
     return bool(_WITHOUT_BLANKS.match(char))
 
 
+def has_without_blanks(text: str) -> bool:
+    """Whether a text has a character of a script whose words stand side by side."""
+    return not text.isascii() and bool(_WITHOUT_BLANKS.search(text))
+
+
 def is_wide(char: str) -> bool:
     """Whether a character is a mark as wide as a Han character, or is Han or kana itself."""
     return bool(_WIDE_MARK.match(char)) or (char >= "\u3000" and without_blanks(char))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from explorer.records import Concept
 from explorer.similarity.measured import CHARACTERS, WORDS
-from explorer.writing import characters, without_blanks
+from explorer.writing import characters, has_without_blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def jaccard(left: str, right: str) -> float:
 
 def jaccard_unit(*labels: str) -> str:
     """What the overlap of labels is counted in: words, or characters where one has a script that parts none."""
-    return CHARACTERS if any(without_blanks(char) for label in labels for char in label) else WORDS
+    return CHARACTERS if any(map(has_without_blanks, labels)) else WORDS
 
 
 def levenshtein(source: str, target: str) -> int:
