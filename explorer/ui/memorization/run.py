@@ -46,7 +46,7 @@ DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
 SIDES = {"correct": "right text", "wrong": "other text", "text": "text"}
 CLASSIFIERS = {"logistic": "Logistic regression", "svm": "SVM, polynomial"}
 VIEWS = ["Scores", "Classifiers", "Low and high", "All tasks", "Membership"]
-DOTS = 4000
+DOTS = 1500  # of more the browser would draw by the graphics card, which takes a page change over its time
 BY_DEFINITION = (
     "The loss of its texts decides a minimal pair by definition, so that scores made of it separate right from wrong "
     "without any memorization."
