@@ -62,9 +62,16 @@ def test_right_and_wrong_texts_are_counted_in_the_same_bins():
 
 def test_the_axes_of_two_texts_say_their_unit():
     items = pd.DataFrame({"instance_id": ["a"], "own": [1.0], "other": [2.0], "verdict": ["right"], "text": ["A."]})
-    figure = two_scores(items, "MIA loss", "nats a token")
+    figure = two_scores(items, "MIA loss", "nats a token", {"right": 1})
     assert figure.layout.xaxis.title.text == "MIA loss of the other text, in nats a token"
-    assert two_scores(items, "TDE accuracy", "1 = extracted").layout.yaxis.title.text.endswith("right text")
+    assert two_scores(items, "TDE accuracy", "1 = extracted", {"right": 1}).layout.yaxis.title.text.endswith(
+        "right text"
+    )
+
+
+def test_a_key_counts_the_instances_of_each_verdict_not_the_dots_that_are_drawn():
+    items = pd.DataFrame({"instance_id": ["a"], "own": [1.0], "other": [2.0], "verdict": ["right"], "text": ["A."]})
+    assert two_scores(items, "MIA loss", "nats a token", {"right": 2_647}).data[0].name == "right (2,647)"
 
 
 def test_names_of_tasks_are_broken_and_level_so_that_none_stands_in_the_panel_below():

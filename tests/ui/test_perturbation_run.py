@@ -61,7 +61,8 @@ def test_each_dot_carries_its_instance_and_its_swap():
         {"instance_id": ["a", "b"], "text": ["She <ran>.", ""], "changed": ["ran → sprinted", ""],
          "fate": ["lost", "gained"], "margin_before": [1.0, -1.0], "margin_after": [-2.0, 0.5]}
     )  # fmt: skip
-    figure = before_and_after(items, "Margin")
+    figure = before_and_after(items, "Margin", {"lost": 21, "gained": 3})
+    assert [trace.name for trace in figure.data[:2]] == ["lost (21)", "gained (3)"]  # of all, drawn or not
     assert [trace.customdata[0][0] for trace in figure.data[:2]] == ["a", "b"]
     hover = figure.data[0].customdata[0][1]
     assert "She &lt;ran&gt;." in hover and "ran → sprinted" in hover and "−2.00" in hover

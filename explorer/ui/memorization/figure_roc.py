@@ -91,15 +91,16 @@ def areas(rows: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def two_scores(items: pd.DataFrame, title: str, unit: str = "") -> go.Figure:
+def two_scores(items: pd.DataFrame, title: str, unit: str, counts: Mapping[str, int]) -> go.Figure:
     """A dot per instance: the score of the right text against that of the other; on the line both are alike.
 
-    `items` has the columns instance_id, text, own, other, verdict; a dot carries its instance's id.
+    `items` has the columns instance_id, text, own, other, verdict; a dot carries its instance's id. `counts` says of
+    each verdict how many instances have it, of which perhaps not all are drawn.
     """
     dots = theme.dots(len(items))
     traces = [
         dots(
-            x=part["other"], y=part["own"], mode="markers", name=f"{name} ({len(part):,})",
+            x=part["other"], y=part["own"], mode="markers", name=f"{name} ({counts[str(name)]:,})",
             marker={"size": 6, "color": theme.VERDICTS.get(str(name), theme.GRAY)},
             customdata=[
                 [

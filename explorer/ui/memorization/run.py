@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -174,7 +175,10 @@ def scored_instances(
     shown = two if len(two) <= DOTS else two.sample(DOTS, random_state=0)
     known = texts.sentences(benchmark, list(shown["instance_id"])) if here else {}
     figure = two_scores(
-        shown.assign(text=shown["instance_id"].map(known).fillna("")), _title(attack), ATTACKS[attack].unit
+        shown.assign(text=shown["instance_id"].map(known).fillna("")),
+        _title(attack),
+        ATTACKS[attack].unit,
+        Counter(two["verdict"]),
     )
     return Scored(items, _right_looks_seen(two, attack), figure, len(shown), len(two))
 

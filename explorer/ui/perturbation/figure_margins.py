@@ -17,11 +17,12 @@ COLORS: Mapping[str, str] = dict(zip(FATES, theme.TWO_AND_TWO, strict=True))
 ROW = 26
 
 
-def before_and_after(items: pd.DataFrame, label: str) -> go.Figure:
+def before_and_after(items: pd.DataFrame, label: str, counts: Mapping[str, int]) -> go.Figure:
     """A dot per instance: its margin (nats) before the swaps and after; on the line nothing changed.
 
     `items` has the columns instance_id, text, changed, fate (a key of COLORS), margin_before, margin_after; a dot
-    carries its instance's id. `what` names the number on the axes.
+    carries its instance's id. `label` names the number on the axes; `counts` says how many instances have each fate, of
+    which perhaps not all are drawn.
     """
     traces, dots = [], theme.dots(len(items))
     for fate, color in COLORS.items():
@@ -33,7 +34,7 @@ def before_and_after(items: pd.DataFrame, label: str) -> go.Figure:
                 x=part["margin_before"],
                 y=part["margin_after"],
                 mode="markers",
-                name=f"{fate} ({len(part):,})",
+                name=f"{fate} ({counts[fate]:,})",
                 marker={"size": 6 if fate == "right both times" else 8, "color": color},
                 customdata=[
                     [

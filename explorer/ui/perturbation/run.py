@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import pandas as pd
@@ -125,7 +126,7 @@ def _figure(run_id: str, pos: str, items: pd.DataFrame, chosen: Chosen) -> list[
     )
     of_one_text = (with_margins["margin_before"] <= 0).all()
     answer = show.chart(
-        before_and_after(shown, "log P" if of_one_text else "Margin"),
+        before_and_after(shown, "log P" if of_one_text else "Margin", Counter(with_margins["fate"])),
         key=f"before_and_after:{run_id}:{pos}",
         alt="The margin of each instance before and after the swaps",
         n=len(with_margins),
