@@ -20,6 +20,7 @@ from explorer.variants import fields, inflect
 SAMPLE = 200  # instances looked at to tell a benchmark's language
 ONLY = "Words are tagged and swapped in English only"
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LETTER = re.compile("[A-Za-z]")
 LATIN_SHARE = 0.5  # of a text's letters; below it the text is in another script
 KNOWN_SHARE = 0.5  # of a text's words that an English dictionary has; below it the text is not English
 SHARED_WEIGHT = 0.5  # of an English function word that another language has too ("in", "is")
@@ -124,6 +125,8 @@ UNLISTED = {"al", "cafe", "cafes", "icicle", "icicles", "jen", "mentee", "mentee
 LISTED = {"der", "des", "el", "er", "il", "les"}
 OTHERS = {name: frozenset(words.split()) for name, words in _OTHERS.items()}
 STRONG = ENGLISH_WORDS - frozenset().union(*OTHERS.values())  # function words that only English has
+FUNCTION_WORDS = STRONG.union(*OTHERS.values()) - NAMES  # of any language, whatever their first letter
+KNOWN_WORDS = ENGLISH_WORDS | UNLISTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,8 @@ def judge_language(texts: Iterable[str]) -> Verdict:
         return Verdict(True)
     english = sum(1.0 if word in STRONG else SHARED_WEIGHT for word in words if word in ENGLISH_WORDS)
     unknown = [word for word in words if not _is_english(word)]
+    if not unknown:
+        return Verdict(True)
     share_known = 1 - len(unknown) / len(words)
     # A word that English has too ("die", "hat", "door") is no evidence for another language.
     foreign = {name: [word for word in unknown if word in vocabulary] for name, vocabulary in OTHERS.items()}
@@ -234,6 +239,8 @@ def _quote_words(words: Iterable[str]) -> str:
 
 def _main_script(text: str) -> str:
     """The script of most letters as Unicode names it ("CYRILLIC"), "" for a text without letters."""
+    if text.isascii():
+        return "LATIN" if _LETTER.search(text) else ""
     letters = [letter for letter in text if letter.isalpha()]
     scripts = Counter("LATIN" if letter.isascii() else unicodedata.name(letter, "?").split()[0] for letter in letters)
     if not scripts:
@@ -252,10 +259,7 @@ def _plain_words(text: str) -> list[str]:
     for match in WORD.finditer(text):
         word = match[0].lower().replace("’", "'")
         # A capital makes a name, a German noun or the start of a sentence: no evidence unless it is a function word.
-        function_word = word not in NAMES and (
-            word in STRONG or any(word in vocabulary for vocabulary in OTHERS.values())
-        )
-        if match[0][0].islower() or shouted or function_word:
+        if match[0][0].islower() or shouted or word in FUNCTION_WORDS:
             words.append(word)
     return words
 
@@ -265,4 +269,4 @@ def _is_english(word: str) -> bool:
     bare = word.removesuffix("'s")
     if word in LISTED:
         return False
-    return len(bare) == 1 or bare in ENGLISH_WORDS or word in ENGLISH_WORDS | UNLISTED or inflect.is_listed(bare)
+    return len(bare) == 1 or bare in ENGLISH_WORDS or word in KNOWN_WORDS or inflect.is_listed(bare)
