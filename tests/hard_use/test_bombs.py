@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from explorer.benchmarks.tables import limits, table
+from explorer.errors import BenchmarkError
 from explorer.settings import ROOT
 
 MOST = 3 << 30  # bytes of address space; each of these files asks for far more, the program itself for under one
@@ -128,6 +130,15 @@ def test_a_table_of_too_many_values_is_refused_before_they_are_made(name, tmp_pa
     path = tmp_path / file
     path.write_bytes(data())
     assert "expected at most" in one_sentence(read("table", path))
+
+
+def test_a_json_file_of_one_line_is_counted_before_it_is_decoded(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_VALUES", 1000)
+    monkeypatch.setattr(json, "loads", lambda text, **named: pytest.fail(f"{len(text)} characters were decoded"))
+    path = tmp_path / "mine.json"
+    path.write_text("[" + "[]," * 2000 + "[]]")
+    with pytest.raises(BenchmarkError, match="expected at most"):
+        table.guess_reading(path)
 
 
 @pytest.mark.parametrize("what", ["table", "log", "run"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -167,10 +166,10 @@ def _guess_format(path: Path, text: str) -> str:
     begin = text.lstrip("\ufeff \t\r\n")
     if suffix == ".json" or begin[:1] in ("{", "["):
         first = begin.partition("\n")[0].strip()
-        with contextlib.suppress(ValueError, RecursionError):
-            # One object on the first line and more lines below are JSON Lines, whatever the file is called.
-            if isinstance(json.loads(first), dict) and len(begin) > len(first) + 1:
-                return "jsonl"
+        # One object on the first line and more lines below are JSON Lines, whatever the file is called. A file of one
+        # line is not decoded for that: nobody has counted yet how much is in it.
+        if first.startswith("{") and len(begin) > len(first) + 1 and _is_json(first):
+            return "jsonl"
         if suffix != ".json" and begin[:1] == "[" and not _is_json(text):
             return "csv"  # a bracket may begin a cell
         return "json" if suffix == ".json" or begin[:1] == "[" or first == "{" else "jsonl"
