@@ -7,10 +7,15 @@
 //     shown 6, `taken` 1              two are on their way, so a fourth press leads to 9
 //     shown 8, `taken` 3              all are here: from now on what is shown counts again
 //
+// What is sent while Streamlit draws a page anew can be lost. So a press that is not taken once the page rests is sent
+// again, unless the reader went elsewhere meanwhile; the number tells who takes it that it is the same.
+//
 // Without this script the buttons are Streamlit's own.
 
 const BUTTONS = { "st-key-step-back": -1, "st-key-step-forth": 1 };
 const KEYS = { ArrowLeft: -1, ArrowRight: 1 };
+const AGAIN = 500; // milliseconds after which a press that nobody took is sent again
+const MOST = 4; // times that it is sent
 const TYPING = "input, textarea, select, [contenteditable=true]";
 
 // What is kept outlives a drawing: Streamlit takes the one before away a moment before it has the next one made.
@@ -51,5 +56,26 @@ function step(by, event) {
   const to = Math.min(Math.max(from + by, 0), kept.shown.total - 1);
   if (to === from) return;
   kept.waiting = { to, of: kept.shown.of, number: ++kept.number };
-  kept.send(kept.waiting);
+  kept.shownThen = kept.shown;
+  kept.sent = 0;
+  send();
+}
+
+function send() {
+  kept.sent += 1;
+  kept.send({ ...kept.waiting, sent: kept.sent });
+  clearTimeout(kept.again);
+  kept.again = setTimeout(look, AGAIN);
+}
+
+function look() {
+  if (!kept.waiting) return;
+  const went = kept.shown.place !== kept.shownThen.place && kept.shown.taken === kept.shownThen.taken;
+  if (went || kept.sent >= MOST || !document.querySelector(".st-key-step-forth")) {
+    kept.waiting = null;
+    return;
+  }
+  const app = document.querySelector("[data-testid=stApp]");
+  if (app?.dataset.testScriptState === "notRunning") send();
+  else kept.again = setTimeout(look, AGAIN);
 }

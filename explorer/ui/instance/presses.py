@@ -26,7 +26,9 @@ def count_presses(names: Sequence[str], place: int, take: Callable[[str], None])
         if not isinstance(go, Mapping):
             return
         number, to = _whole(go.get("number")), _whole(go.get("to"))
-        st.session_state[TAKEN] = max(number, 0)
+        if number <= st.session_state.get(TAKEN, 0):
+            return  # sent again, and taken already
+        st.session_state[TAKEN] = number
         # Made on another list, it leads nowhere on this one.
         if go.get("of") == of and 0 <= to < len(names):
             take(names[to])
