@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from explorer import __version__
 from explorer.commands import COMMANDS, common, usage
 from explorer.errors import ExplorerError
-from explorer.runs import head_start
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,11 +21,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         # A console that cannot show a character, or a name that is no text, gets an escape instead of a fault.
         sys.stdout.reconfigure(errors="backslashreplace")
-    head_start.begin(arguments)
+    if arguments[:1] == ["run"]:
+        from explorer.runs import head_start  # what starts processes takes time to import, too
+
+        head_start.begin(arguments)
     try:
         return _run(arguments)
     finally:
-        head_start.end()
+        if begun := sys.modules.get("explorer.runs.head_start"):  # other commands that do runs begin it themselves
+            begun.end()
 
 
 def _run(arguments: Sequence[str]) -> int:

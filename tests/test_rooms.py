@@ -45,7 +45,7 @@ ROOMS = {
     "glmm": ("explorer/stats/mixed_logit.py",),
     "infini_gram": ("explorer/popularity/infinigram_*", "explorer/popularity/index*"),
     "ray": ("explorer/cluster/*",),
-    "pydantic": ("explorer/runs/validation.py",),
+    "pydantic": ("explorer/runs/validation.py", "explorer/runs/run_file_fields.py"),
     "fsspec": ("explorer/runs/bucket.py",),
     "rouge_score": ("explorer/similarity/*",),
     "bert_score": ("explorer/similarity/*",),

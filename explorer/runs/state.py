@@ -22,6 +22,7 @@ from filelock import FileLock
 from explorer import sharing, stopping
 from explorer.errors import RunError
 from explorer.runs import files, validation
+from explorer.runs.bounded_json import LATEST_DATE
 from explorer.runs.parts import Parts
 
 STARTING = 30.0  # seconds a new worker may take before it holds its run's lock
@@ -94,7 +95,7 @@ class Worked(Parts):
     def _begun(self) -> float:
         """When spec.json was written, for a run whose progress does not say when it began."""
         with contextlib.suppress(OSError):
-            return min(max(0.0, (self.path / "spec.json").stat().st_mtime), validation.LATEST_DATE)
+            return min(max(0.0, (self.path / "spec.json").stat().st_mtime), LATEST_DATE)
         return 0.0
 
     def log_tail(self, lines: int = 200) -> str:
