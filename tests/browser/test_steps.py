@@ -14,7 +14,7 @@ from tests.browser.test_cockpit import PAIR, opened, until
 pytestmark = pytest.mark.browser
 
 BACK, FORTH = "back", "forth"
-GAPS = (0, 40, 110, 200)  # milliseconds between two presses
+GAPS = (0, 110)  # milliseconds between two presses
 
 
 def said(page: Any) -> dict[str, str]:
