@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks, display
+from explorer.figures import theme
 from explorer.finding import HalfFindings, SplitFindings
 from explorer.results.store import Store
 from explorer.runs.slices import Slice
@@ -47,7 +48,7 @@ DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
 SIDES = {"correct": "right text", "wrong": "other text", "text": "text"}
 CLASSIFIERS = {"logistic": "Logistic regression", "svm": "SVM, polynomial"}
 VIEWS = ["Scores", "Classifiers", "Low and high", "All tasks", "Membership"]
-DOTS = 1500  # of more the browser would draw by the graphics card, which takes a page change over its time
+DOTS = theme.FEW_DOTS  # more would be drawn by the graphics card, which takes a page change over its time
 BY_DEFINITION = (
     "The loss of its texts decides a minimal pair by definition, so that scores made of it separate right from wrong "
     "without any memorization."

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
+from explorer.figures import theme
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.two_estimates import difference_of
 from explorer.studies.perturbation import queries as perturbation_queries
@@ -35,7 +36,7 @@ from explorer.ui.perturbation.figure_margins import COLORS, before_and_after
 
 POS = tables.POS
 WIDTH = 0.25
-DOTS = 4000
+DOTS = theme.FEW_DOTS  # more would be drawn by the graphics card, which takes a page change over its time
 
 
 def draw_perturbation_run(chosen: Chosen) -> None:
