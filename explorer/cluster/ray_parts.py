@@ -64,7 +64,7 @@ def make_parts(folder: RunFolder, work: part.RunWork, where: ComputeTarget, mete
         meter.done = sum(last - first + 1 for first, last in folder.finished())
     with _connected(where):
         shape = _capacity_of(where)
-        if shape.gpus and work.recipe.only_scores and not http.is_endpoint(work.spec.model):
+        if shape.gpus and work.recipe.only_scores(work.spec.settings) and not http.is_endpoint(work.spec.model):
             shape = replace(shape, in_hand=PARTS_AT_ONCE)
         settings = work.resources.settings
         job = NodeJob(
@@ -138,7 +138,9 @@ class _Workers:
         self.busy: dict[Any, tuple[_RayWorker, Task]] = {}  # by the answer that is awaited
         self.started = 0
         # One worker goes ahead, so that the others find what it downloads and counts, where there may be such.
-        self.is_first_alone = not (work.recipe.only_scores and hf_source.find_unhashed_folder(work.spec.model))
+        self.is_first_alone = not (
+            work.recipe.only_scores(work.spec.settings) and hf_source.find_unhashed_folder(work.spec.model)
+        )
         self.failures: Counter[str | int] = Counter()
 
     def make_all_parts(self) -> None:

@@ -95,7 +95,8 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         return sweeps.run_sweep(args, settings, models, names, seeds, request)
     place = where.place_from(args) or THIS_MACHINE
     resources = Resources(settings, work_here.preparation_lines())
-    if find_study(args.study).only_scores and not (args.dry_run or args.detach or place.cluster):
+    study_settings = find_study(args.study).resolve(request["settings"])
+    if find_study(args.study).only_scores(study_settings) and not (args.dry_run or args.detach or place.cluster):
         # Its imports take longer than all that comes before the first score.
         if queue.is_free(settings):
             resources.load_ahead(models[0], args.dtype)
@@ -103,7 +104,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
             resources.start_process()
             head_start.end()
     try:
-        splits = splits_of(find_study(args.study).resolve(request["settings"]))
+        splits = splits_of(study_settings)
         resources.instances(names[0], splits)
         head_start.read_benchmark(settings, names[0], splits)  # now that it is on this machine
         return _run_one(args, settings, resources, place, models[0], names[0], request)

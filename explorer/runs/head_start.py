@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,12 @@ MAX_PROCESSES = 6
 CORES_PER_PROCESS = 2
 MEMORY_PER_PROCESS = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
 MIN_INSTANCES = 200  # instances: fewer are made in this process before another one has begun
-STUDIES = ("accuracy", "priming")  # that only score (`Study.only_scores`)
+# Studies that only score (`Study.only_scores`), and the settings with which they do, as they stand on a command line.
+STUDIES: Mapping[str, frozenset[str]] = {
+    "accuracy": frozenset(),
+    "priming": frozenset(),
+    "memorization": frozenset({"neighbours=0"}),
+}
 # With these a run is made elsewhere or not at all, or it is several runs.
 OTHERWISE = ("-h", "--help", "--dry-run", "--detach", "--cluster", "--sweep", "--seeds", "--keep")
 
@@ -58,18 +63,19 @@ def begin(arguments: Sequence[str]) -> None:
     command, study = (*arguments, "", "")[:2]
     options = {word.partition("=")[0] for word in arguments}
     if command == "run" and options.isdisjoint(OTHERWISE) and not any(map(_is_address, arguments)):
-        _start(study, _limit(arguments))
+        _start(study, arguments, _limit(arguments))
 
 
 def begin_run(spec: RunSpec, *, is_confined: bool) -> None:
     """As `begin`, for a run that is there already and is to be done on this machine."""
     if not _is_address(spec.model):
         # The parts of a visitor's run are made by one process (`runs/worker.py`).
-        _start(spec.study, 0 if is_confined else spec.limit or MIN_INSTANCES)
+        given = [f"{name}={value}" for name, value in spec.settings.items()]
+        _start(spec.study, given, 0 if is_confined else spec.limit or MIN_INSTANCES)
 
 
-def _start(study: str, instances: int) -> None:
-    if study in STUDIES and own_process.is_worthwhile():
+def _start(study: str, settings: Sequence[str], instances: int) -> None:
+    if study in STUDIES and STUDIES[study] <= set(settings) and own_process.is_worthwhile():
         with contextlib.suppress(OSError):  # no more processes may be started: the run itself says what it lacks
             child_process.start_ahead(own_process.MODEL_MODULE)  # the first: its imports take longest
             child_process.start_ahead(own_process.TOKENIZER_MODULE)

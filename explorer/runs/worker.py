@@ -146,7 +146,7 @@ def _run(
     if mark := imported.label(folder.spec):
         raise RunError(f"This run is {mark}: its answers were made elsewhere. Import its file again to mend it.")
     folder.write_progress(status="running", message="loading")
-    if not where.cluster and find_study(folder.spec.study).only_scores:
+    if not where.cluster and find_study(folder.spec.study).only_scores(folder.spec.settings):
         resources.begin_process(folder.spec.model, folder.spec.dtype)  # it loads while the benchmark is read
     if dropped := folder.drop_damaged():
         say(f"Damaged, so made again: {', '.join(dropped)}")

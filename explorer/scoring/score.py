@@ -192,9 +192,12 @@ class ModelScorer:
         self.token_budget = token_budget
         self.truncate: Truncate = truncate
 
-    def begin(self, rows: Sequence[PackedRow]) -> Callable[[Progress | None], Sequence[RowScores]]:
+    def begin(
+        self, rows: Sequence[PackedRow], *, moments: bool = False
+    ) -> Callable[[Progress | None], Sequence[RowScores]]:
         """What gives the scores of packed rows; a model in a process of its own begins with them now."""
         options: dict[str, Any] = {} if self.token_budget is None else {"token_budget": self.token_budget}
+        options |= {"moments": True} if moments else {}
         begin = getattr(self.model, "begin", None)
         return begin(rows, **options) if begin else lambda progress: self.model.logprobs(rows, progress, **options)
 
@@ -220,11 +223,15 @@ class ModelScorer:
 class Batch:
     """Requests on their way through a scorer in three steps, of which only the second needs the model's device.
 
-    Where the scorer is no model on this machine, or `prepare` was left out, the second step is all of them.
+    Where the scorer is no model on this machine, or `prepare` was left out, the second step is all of them. With
+    `moments` scores hold those that `score` describes, where a model on this machine can tell them.
     """
 
-    def __init__(self, scorer: Scorer, requests: Sequence[Request], policy: ScoringPolicy) -> None:
+    def __init__(
+        self, scorer: Scorer, requests: Sequence[Request], policy: ScoringPolicy, *, moments: bool = False
+    ) -> None:
         self.requests = requests
+        self._moments = moments and isinstance(scorer, ModelScorer)
         self._scorer = scorer
         self._policy = policy
         self._prepared: list[_Prepared] | None = None
@@ -239,14 +246,17 @@ class Batch:
             for stretch in _stretches(self.requests):
                 prepared = _prepare(scorer.model, stretch, self._policy, scorer.truncate)
                 self._prepared.append(prepared)
-                self._waiting.append(scorer.begin(prepared.packing.rows))
+                self._waiting.append(scorer.begin(prepared.packing.rows, moments=self._moments))
                 if hasattr(scorer.model, "begin"):
                     prepared.packing.rows.clear()  # they are with the other process now
 
     def run(self, progress: Progress | None = None) -> None:
         """Asks the model."""
         if self._prepared is None or not isinstance(self._scorer, ModelScorer):
-            self._scores = self._scorer.score(self.requests, self._policy, progress)
+            ask: Callable[..., list[Score]] = self._scorer.score
+            if self._moments and isinstance(self._scorer, ModelScorer):
+                ask = self._scorer.score_with_moments
+            self._scores = ask(self.requests, self._policy, progress)
             return
         done = 0
         for prepared, take in zip(self._prepared, self._waiting, strict=True):

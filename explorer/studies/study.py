@@ -109,7 +109,8 @@ class Study:
     stages: Stages | None = None
     ahead: Callable[[RunSpec, Resources], object] | None = None
     needs_model: bool = True
-    only_scores: bool = False  # asks its model for scores alone, so that this may be in a process of its own
+    # Whether a run with these settings asks its model for scores alone: then this may be in a process of its own.
+    only_scores: Callable[[Mapping[str, Any]], bool] = lambda settings: False
     languages: tuple[str, ...] = ()
     english_settings: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds

@@ -10,8 +10,8 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from explorer import prompts
@@ -28,13 +28,13 @@ from explorer.runs import spec as specs
 from explorer.scoring import attacks
 from explorer.scoring.http_cost import Planned
 from explorer.scoring.model import Proposer
-from explorer.scoring.score import ModelScorer
+from explorer.scoring.score import Batch
 from explorer.studies import QUESTIONS, chat, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.memorization import findings
 from explorer.studies.memorization.membership import INDEX, MIN_K_PLUS, MORE, RECALL, UNSEEN
 from explorer.studies.memorization.rows import EXTRACTION, NEIGHBOR, NUMBERS, PER_OPTION, TEXT, text_measures
-from explorer.studies.study import Progress, Setting, Study
+from explorer.studies.study import Progress, Setting, Stages, Study
 from explorer.variants import neighbors
 from explorer.variants.neighbors import Neighbor, Source
 from explorer.writing import joined
@@ -88,59 +88,117 @@ class TextsToScore:
 
     def raw_requests(self) -> list[Request]:
         """Each whole text and each neighbor."""
-        instance_id = self.instance.id
-        texts = [Request(instance_id, option, "", text, TEXT) for option, text in enumerate(self.texts)]
-        near = [
-            Request(instance_id, option, "", neighbor.text, NEIGHBOR, {"part": part})
+        return [*self._text_requests(TEXT), *self.neighbor_requests()]
+
+    def prompted(self) -> list[Request]:
+        """Each whole text, for its second half to be read as the answer to its first."""
+        return self._text_requests(EXTRACTION)
+
+    def neighbor_requests(self) -> list[Request]:
+        """Each neighbor."""
+        return [
+            Request(self.instance.id, option, "", neighbor.text, NEIGHBOR, {"part": part})
             for option, text_neighbors in enumerate(() if isinstance(self.neighbors, str) else self.neighbors)
             for part, neighbor in enumerate(text_neighbors)
         ]
-        return [*texts, *near]
+
+    def _text_requests(self, role: str) -> list[Request]:
+        return [Request(self.instance.id, option, "", text, role) for option, text in enumerate(self.texts)]
 
 
-def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+@dataclass(frozen=True, slots=True)
+class PreparedPart:
+    """Instances with what is asked about them, on its way to the model; a batch is None where its question is not."""
+
+    cases: list[TextsToScore]
+    proposer: Proposer | None
+    texts: Batch  # whole texts and neighbors, and the requests behind verdicts where they are read the same way
+    verdicts: Batch | None  # those requests, where a chat template stands around them
+    prompted: Batch | None  # whole texts as they stand after a prompt, where another token stands before these
+    unseen: Batch | None  # whole texts after sentences that no corpus holds
+
+    @property
+    def batches(self) -> list[Batch]:
+        """Those that there are."""
+        return [batch for batch in (self.verdicts, self.texts, self.prompted, self.unseen) if batch]
+
+
+def prepare(
+    spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
+) -> PreparedPart:
+    """Instances with their neighbors, and what is asked about them, encoded and packed already where `ahead`."""
     judged_by = accuracy_study.policy_of(spec)
     policy = chat.plain_text_policy(judged_by)  # texts and their neighbors are read as they stand
     scorer = response_cache.scorer(spec, resources)
-    dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     proposer = proposer_of(spec, resources)
     cases = build_cases(spec, resources, instances, proposer, progress)
-    scoring = progress if proposer is None else second_half(progress)
-    # All in one call: a text, its options' shared beginning and its neighbors are read once where they are the same.
     more = tuple(spec.settings.get("more", ()))
-    ask_scores: Callable[..., list[Score]] = scorer.score
-    if MIN_K_PLUS in more and isinstance(scorer, ModelScorer):
-        ask_scores = scorer.score_with_moments
-    answers: Iterator[Score] = iter(())
-    if policy != judged_by:
-        answers = iter(scorer.score([request for case in cases for request in case.verdict], judged_by))
-    flat = [request for case in cases for request in (case.requests() if policy == judged_by else case.raw_requests())]
-    scores = iter(ask_scores(flat, policy, scoring))
-    for case in cases:
-        verdict = [next(scores if policy == judged_by else answers) for _ in case.verdict]
-        case.scores = {"verdict": verdict, TEXT: [next(scores) for _ in case.texts]}
-        case.scores[NEIGHBOR] = [next(scores) for _ in case.requests()[len(case.verdict) + len(case.texts) :]]
+    # All in one batch: a text, its options' shared beginning and its neighbors are read once where they are the same.
+    texts = [request for case in cases for request in (case.requests() if policy == judged_by else case.raw_requests())]
+    verdict = [request for case in cases for request in case.verdict]
     apart = attacks.extraction_policy(scorer, policy)
-    if apart is not None:
-        texts = [replace(score.request, role=EXTRACTION) for case in cases for score in case.scores[TEXT]]
-        prompted = iter(scorer.score(texts, apart))
-        for case in cases:
+    prepared = PreparedPart(
+        cases=cases,
+        proposer=proposer,
+        texts=Batch(scorer, texts, policy, moments=MIN_K_PLUS in more),
+        verdicts=None if policy == judged_by else Batch(scorer, verdict, judged_by),
+        prompted=None if apart is None else Batch(scorer, [text for case in cases for text in case.prompted()], apart),
+        unseen=Batch(scorer, after_unseen(cases), policy) if RECALL in more else None,
+    )
+    if ahead:
+        for batch in prepared.batches:
+            batch.prepare()
+    return prepared
+
+
+def score(spec: RunSpec, resources: Resources, prepared: PreparedPart, progress: Progress) -> PreparedPart:
+    """The same, scored."""
+    for batch in prepared.batches:
+        of_part = progress if prepared.proposer is None else second_half(progress)
+        batch.run(of_part if batch is prepared.texts else None)
+    return prepared
+
+
+def tables(spec: RunSpec, resources: Resources, scored: PreparedPart) -> Tables:
+    """Rows of `variants`, `measures` and `scores`."""
+    cases, proposer, judged_by = scored.cases, scored.proposer, accuracy_study.policy_of(spec)
+    dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
+    texts = iter(scored.texts.scores())
+    verdict = iter(scored.verdicts.scores()) if scored.verdicts else texts
+    prompted = iter(scored.prompted.scores()) if scored.prompted else None
+    after = iter(scored.unseen.scores() if scored.unseen else ())
+    for case in cases:
+        case.scores = {"verdict": [next(verdict) for _ in case.verdict], TEXT: [next(texts) for _ in case.texts]}
+        case.scores[NEIGHBOR] = [next(texts) for _ in case.neighbor_requests()]
+        if prompted:
             case.scores[EXTRACTION] = [next(prompted) for _ in case.texts]
-
-    after: Iterator[Score] = iter(scorer.score(after_unseen(cases), policy)) if RECALL in more else iter(())
-
+    more, min_k = tuple(spec.settings.get("more", ())), float(spec.settings["min_k"]) / 100
     labels_by = str(spec.settings.get("labels", "none"))
     counter = resources.counter(str(spec.settings.get("index", GLASSBOX))) if labels_by == INDEX else None
-    tables: dict[str, list[Row]] = {"variants": [], "measures": []}
+    rows: dict[str, list[Row]] = {"variants": [], "measures": []}
     for case in cases:
-        tables["measures"] += further_measures(case, more, float(spec.settings["min_k"]) / 100, after)
-        tables["measures"] += label_measures(case, counter) if counter else []
+        rows["measures"] += further_measures(case, more, min_k, after)
+        rows["measures"] += label_measures(case, counter) if counter else []
         if case.verdict:
-            tables["measures"] += verdicts.judge(case.instance, case.scores["verdict"], judged_by, dtype)
-        tables["measures"] += measures(case, float(spec.settings["min_k"]) / 100)
+            rows["measures"] += verdicts.judge(case.instance, case.scores["verdict"], judged_by, dtype)
+        rows["measures"] += measures(case, min_k)
         if proposer is not None:
-            tables["variants"] += variant_rows(case, proposer)
-    return {**tables, "scores": score_rows(cases, tokens=bool(spec.settings["tokens"]))}
+            rows["variants"] += variant_rows(case, proposer)
+    return {**rows, "scores": score_rows(cases, tokens=bool(spec.settings["tokens"]))}
+
+
+def may_overlap(spec: RunSpec, resources: Resources) -> bool:
+    """Whether no second model makes neighbors while the first one scores, and that one runs here."""
+    return int(spec.settings["neighbours"]) <= 0 and accuracy_study.is_on_this_machine(spec, resources)
+
+
+def asks_only_for_scores(settings: Mapping[str, Any]) -> bool:
+    """Whether nobody proposes words for neighbors, and no index is looked into."""
+    return int(settings["neighbours"]) <= 0 and settings.get("labels", "none") != INDEX
+
+
+STAGES = Stages(prepare, score, tables, may_overlap)
+run_part = STAGES.run
 
 
 def build_cases(
@@ -360,6 +418,8 @@ STUDY = Study(
     kinds=(*JUDGED, "text"),
     select=select,
     run_part=run_part,
+    stages=STAGES,
+    only_scores=asks_only_for_scores,
     summarize=findings.summarize,
     plan=plan,
     first_part=8,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,22 +55,47 @@ def candidates(
     return Candidates(instance, tuple(scored_ids), question)
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredIds:
+    """The scores of concepts' ids, one concept after another, or why there are none."""
+
+    wanted: Sequence[Candidates]
+    scores: Sequence[Score]
+    priors: Mapping[str, float]  # log-probability of each id after the content-free label, nats
+    reason: str = ""
+
+    def rows(self) -> dict[str, list[Row]]:
+        """Rows of `scores` and `measures` of these concepts."""
+        if self.reason:
+            return unknown(self.wanted, self.reason)
+        scores = iter(self.scores)
+        tables: dict[str, list[Row]] = {"scores": [], "measures": []}
+        for concept in self.wanted:
+            of_concept = [next(scores) for _ in concept.scored_ids]
+            tables["scores"] += [
+                score_row(score, number, tokens=not number, context=not number)
+                for number, score in enumerate(of_concept)
+            ]
+            tables["measures"] += _measures(concept, of_concept, self.priors)
+        return tables
+
+
 def score_known(
     spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
-) -> dict[str, list[Row]]:
-    """Rows of `scores` and `measures` of these concepts."""
+) -> ScoredIds:
+    """The scores of these concepts' ids."""
     # A server that has refused once is not asked again in every part of the run.
     refused: list[str] = resources.once(("ontology unscored", specs.run_id(spec)), list)
     if http.is_endpoint(spec.model) and put.prompt.kind == "chat":
         refused = [CHAT]
     if not refused:
         try:
-            return rows(spec, resources, response_cache.scorer(spec, resources), put, wanted, progress)
+            return score_ids(spec, resources, response_cache.scorer(spec, resources), put, wanted, progress)
         except ScoringError as error:
             if not http.is_endpoint(spec.model):
                 raise
             refused.append(str(error))
-    return unknown(wanted, refused[0])
+    return ScoredIds(wanted, (), {}, refused[0])
 
 
 def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[Row]]:
@@ -80,15 +105,15 @@ def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[Row]]:
     }
 
 
-def rows(
+def score_ids(
     spec: RunSpec,
     resources: Resources,
     scorer: Scorer,
     put: Asking,
     wanted: Sequence[Candidates],
     progress: Progress | None = None,
-) -> dict[str, list[Row]]:
-    """Rows of `scores` and `measures`; ScoringError where the model gives no log-probabilities."""
+) -> ScoredIds:
+    """The scores of these concepts' ids; ScoringError where the model gives no log-probabilities."""
     # An id's log-probability after the content-free label is the same for all concepts: asked once a run.
     priors: dict[str, float] = resources.once(("ontology priors", specs.run_id(spec)), dict)
     free = text_read(spec, resources, put.content_free(CONTENT_FREE))
@@ -100,16 +125,9 @@ def rows(
         requests += [
             _request(put, concept.asked, text, curie, i, role) for i, (role, curie) in enumerate(concept.scored_ids)
         ]
-    scores = iter(scorer.score(requests, PRESETS["natural"], progress))
-    priors.update({curie: next(scores).sum for curie in fresh})
-    tables: dict[str, list[Row]] = {"scores": [], "measures": []}
-    for concept in wanted:
-        of_concept = [next(scores) for _ in concept.scored_ids]
-        tables["scores"] += [
-            score_row(score, number, tokens=not number, context=not number) for number, score in enumerate(of_concept)
-        ]
-        tables["measures"] += _measures(concept, of_concept, priors)
-    return tables
+    scores = scorer.score(requests, PRESETS["natural"], progress)
+    priors.update({curie: score.sum for curie, score in zip(fresh, scores, strict=False)})
+    return ScoredIds(wanted, scores[len(fresh) :], priors)
 
 
 def _request(put: Asking, question: Request, text: str, curie: str, option: int, role: str) -> Request:
@@ -140,7 +158,7 @@ def text_read(spec: RunSpec, resources: Resources, question: Request) -> str:
     return chat_text(resources.model(spec.model, spec.dtype).tokenizer, question.conversation)
 
 
-def _measures(concept: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[Row]:
+def _measures(concept: Candidates, scores: Sequence[Score], priors: Mapping[str, float]) -> list[Row]:
     sums = [score.sum for score in scores]
     gains = [value - priors[curie] for value, (_, curie) in zip(sums, concept.scored_ids, strict=True)]
     others = [number for number, (role, _) in enumerate(concept.scored_ids) if role == OTHER]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from explorer.errors import UsageError
@@ -19,15 +20,16 @@ from explorer.ontologies.invariance_requests import PER_BUCKET, WAYS
 from explorer.ontologies.prompts import LANGUAGES, PROMPTS
 from explorer.ontologies.web_counts import TogetherCounter, WebCount
 from explorer.popularity import indexes
-from explorer.records import Concept, Generation, Instance, RunSpec
+from explorer.records import Concept, Generation, Instance, Request, RunSpec
 from explorer.rows.builders import Row, generation_row, measure_row, thought_rows
+from explorer.scoring import http
 from explorer.studies import QUESTIONS
 from explorer.studies.ontology import findings, gold, plan
 from explorer.studies.ontology.asking import Asking, answer_requests, asking
 from explorer.studies.ontology.context import select
 from explorer.studies.ontology.rows import item_measures
 from explorer.studies.selection import SELECTION
-from explorer.studies.study import Progress, Setting, Study
+from explorer.studies.study import Progress, Setting, Stages, Study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -64,38 +66,81 @@ SETTINGS = {
 }
 
 
-def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+@dataclass(frozen=True, slots=True)
+class PreparedPart:
+    """Concepts and the questions about each."""
+
+    put: Asking
+    instances: Sequence[Instance]
+    questions: Sequence[Sequence[Request]]
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPart:
+    """Concepts, the answers about each, and the scores of their ids where these are wanted."""
+
+    put: Asking
+    instances: Sequence[Instance]
+    answers: Sequence[Sequence[Generation]]
+    known: gold.ScoredIds | None
+
+
+def prepare(
+    spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
+) -> PreparedPart:
+    """The questions about a part's concepts."""
     put = asking(spec, resources)
-    by_instance = [put.requests(instance) for instance in instances]
-    flat = [request for requests in by_instance for request in requests]
+    return PreparedPart(put, instances, [put.requests(instance) for instance in instances])
+
+
+def score(spec: RunSpec, resources: Resources, prepared: PreparedPart, progress: Progress) -> AnsweredPart:
+    """The model's answers, and how likely it finds the right ids and others."""
+    put = prepared.put
+    flat = [request for requests in prepared.questions for request in requests]
     scored_too = bool(spec.settings["gold"])
     # Told in questions: first those that are answered, then as many again while the right ids are scored.
     total = len(flat) * (2 if scored_too else 1)
     answer_stream = iter(answer_requests(spec, resources, put, flat, lambda done, _: progress(done, total)))
-    answers = [[next(answer_stream) for _ in requests] for requests in by_instance]
-    counted = count(spec, resources, [concept_of(instance) for instance in instances])
-    tables: dict[str, list[Row]] = {"generations": [], "measures": [], "scores": []}
-    parse = put.parse
+    answers = [[next(answer_stream) for _ in requests] for requests in prepared.questions]
+    if not scored_too:
+        return AnsweredPart(put, prepared.instances, answers, None)
+
+    def second(done: int, of: int) -> None:
+        progress(len(flat) + len(flat) * done // max(of, 1), total)
+
+    others = int(spec.settings["others"])
+    candidates = []
+    for instance, of_concept in zip(prepared.instances, answers, strict=True):
+        sampled = [put.parse(answer.text).id for answer in of_concept if answer.request.role == "sample"]
+        candidates.append(gold.candidates(put, of_concept[0].request, instance, others, sampled, spec.seed))
+    known = gold.score_known(spec, resources, put, candidates, second)
+    return AnsweredPart(put, prepared.instances, answers, known)
+
+
+def tables(spec: RunSpec, resources: Resources, answered: AnsweredPart) -> Tables:
+    """Rows of `generations`, `measures` and `scores`."""
+    put, answers, parse = answered.put, answered.answers, answered.put.parse
+    counted = count(spec, resources, [concept_of(instance) for instance in answered.instances])
+    rows: dict[str, list[Row]] = {"generations": [], "measures": [], "scores": []}
     for of_concept in answers:
-        tables["generations"] += [
+        rows["generations"] += [
             generation_row(answer, number, verdict="" if answer.reason else parse(answer.text).kind)
             for number, answer in enumerate(of_concept)
         ]
-    tables["measures"] += judge(put, instances, answers, counted)
-    tables["measures"] += thought_rows([thought for of_concept in answers for thought in of_concept])
-    if scored_too:
+    rows["measures"] += judge(put, answered.instances, answers, counted)
+    rows["measures"] += thought_rows([thought for of_concept in answers for thought in of_concept])
+    for table, of_ids in (answered.known.rows() if answered.known else {}).items():
+        rows[table] += of_ids
+    return rows
 
-        def second(done: int, of: int) -> None:
-            progress(len(flat) + len(flat) * done // max(of, 1), total)
 
-        others = int(spec.settings["others"])
-        candidates = []
-        for instance, of_concept in zip(instances, answers, strict=True):
-            sampled = [parse(answer.text).id for answer in of_concept if answer.request.role == "sample"]
-            candidates.append(gold.candidates(put, of_concept[0].request, instance, others, sampled, spec.seed))
-        for table, rows in gold.score_known(spec, resources, put, candidates, second).items():
-            tables[table] += rows
-    return tables
+def may_overlap(spec: RunSpec, resources: Resources) -> bool:
+    """Whether the model runs here, and nobody is asked for counts over a network."""
+    return not http.is_endpoint(spec.model) and str(spec.settings["counts"]) in ("file", "index")
+
+
+STAGES = Stages(prepare, score, tables, may_overlap)
+run_part = STAGES.run
 
 
 def judge(
@@ -168,6 +213,7 @@ STUDY = Study(
     kinds=("concept",),
     select=select,
     run_part=run_part,
+    stages=STAGES,
     summarize=findings.summarize,
     plan=plan.plan,
 )
