@@ -21,33 +21,42 @@ from explorer.runs.bucket import Bucket
 from explorer.runs.compute_target import ComputeTarget
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
+from tests.runs.forked_ray_workers import forked_workers
 from tests.slow_servers import drips, serving
 
 pytestmark = pytest.mark.slow
 
 CLUSTER = ComputeTarget("auto", cpus=1)
 LIMIT = 240
+PART = 30  # instances; by time, parts would be of one instance each on a machine with other work
 
 
 @pytest.fixture(scope="module")
-def cluster(way) -> Iterator[None]:
-    """A Ray cluster of two processors, which knows the object store's keys from its environment."""
+def cluster(way, tmp_path_factory) -> Iterator[None]:
+    """A Ray cluster of two processors, which knows the object store's keys from its environment.
+
+    Its workers are as eager as all other processes (Ray's own have the niceness 15, and wait for whatever else there
+    is to do), and none is started before there is work for it.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EXPLORER_OFFLINE", "1")
         patch.setenv("OMP_NUM_THREADS", "1")
         import ray  # tests/conftest.py has set what it reads when it is imported
 
-        ray.init(
-            address="local", num_cpus=2, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
-            logging_level="error",
-        )  # fmt: skip
-        yield
-        ray.shutdown()
+        with forked_workers(tmp_path_factory.mktemp("ray")) as runtime_env:
+            ray.init(
+                address="local", num_cpus=2, object_store_memory=100 << 20, include_dashboard=False,
+                log_to_driver=False, logging_level="error", runtime_env=runtime_env,
+                _system_config={"worker_niceness": 0, "enable_worker_prestart": False,
+                                "prestart_worker_first_driver": False},
+            )  # fmt: skip
+            yield
+            ray.shutdown()
 
 
 @pytest.fixture(autouse=True)
 def short_parts(monkeypatch) -> None:
-    monkeypatch.setattr(part, "SECONDS_PER_PART", 0.2)  # so that there are many
+    monkeypatch.setattr(part, "next_size", lambda size, done, seconds: PART)
 
 
 @pytest.fixture(scope="module")
