@@ -70,6 +70,16 @@ def count(value: float) -> str:
     return number(value, 0)
 
 
+def counted(many: int, noun: str, several: str = "") -> str:
+    """A count with its noun: "1 instance", "2,800 instances"; `several` where an s is not enough."""
+    return f"{many:,} {noun if many == 1 else several or noun + 's'}"
+
+
+def none_or(many: int) -> str:
+    """A count in a sentence, where "in 0" would be read twice: "none"."""
+    return f"{many:,}" if many else "none"
+
+
 def compact(value: float) -> str:
     """A large number in millions or billions: 270M, 1.4B."""
     if math.isnan(value):

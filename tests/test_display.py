@@ -120,3 +120,11 @@ def test_an_interval_in_a_sentence_is_two_ends_or_none():
 )  # fmt: skip
 def test_an_instance_is_named_by_its_group_in_words(instance_id, told):
     assert display.instance(instance_id) == told
+
+
+def test_one_of_a_kind_has_no_s_and_none_is_a_word():
+    assert [display.counted(many, "instance") for many in (0, 1, 2_800)] == [
+        "0 instances", "1 instance", "2,800 instances",
+    ]  # fmt: skip
+    assert display.counted(1, "entry", "entries") == "1 entry" and display.counted(2, "entry", "entries") == "2 entries"
+    assert [display.none_or(many) for many in (0, 1, 1_200)] == ["none", "1", "1,200"]

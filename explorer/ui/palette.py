@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from explorer import display
 from explorer.errors import ExplorerError
 from explorer.results import queries
 from explorer.results.packed_run import as_infos
@@ -74,7 +75,7 @@ def draw_results(words: str, model: str, benchmark: str) -> None:
     if runs:
         show.section(_count(len(runs), "run"))
         for run in runs[:MOST]:
-            label = f"{progress.name_of(run)}, {run.done:,} instances"
+            label = f"{progress.name_of(run)}, {display.counted(run.done, 'instance')}"
             page_list.link(page_list.find("Runs"), label, {"shown": run.run_id}, icon=_icon("run"))
     if not any_result and not runs:
         show.note(f"Nothing here matches “{words}”.")
@@ -102,7 +103,7 @@ def matching_runs(runs: Sequence[RunInfo], words: str) -> list[RunInfo]:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}" + (f", the first {MOST}" if number > MOST else "")
+    return display.counted(number, noun) + (f", the first {MOST}" if number > MOST else "")
 
 
 def _icon(kind: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from explorer import display
 from explorer.errors import StoreError
 from explorer.figures.model_names import model_title
 from explorer.results import queries
@@ -149,7 +150,7 @@ def put_away(run_id: str) -> None:
 def end_in_words(run: RunInfo) -> str:
     """How a run ended, in one sentence."""
     if run.status == "complete":
-        return f"{name_of(run)} is done: {run.done:,} instances."
+        return f"{name_of(run)} is done: {display.counted(run.done, 'instance')}."
     if run.status == "cancelled":
         return f"{name_of(run)} was cancelled after {run.done:,} of {run.total:,} instances, which are kept."
     return f"{name_of(run)} stopped: {run.message or run.status}"

@@ -163,7 +163,7 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
             "study": study_title(str(row["study"])) if "study" in row else "",
             "model": model_title(str(row["model"])) if "model" in row else "",
             "benchmark": benchmark_title(str(row["benchmark"])) if "benchmark" in row else "",
-            "amount": f"{row['done']:,} instances{_state(row)}",
+            "amount": f"{display.counted(row['done'], 'instance')}{_state(row)}",
             "settings": ", ".join(
                 filter(None, [*(_setting(name, pieces[name]) for name in varying if name in pieces), changed])
             ),

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer import benchmarks
+from explorer import benchmarks, display
 from explorer.errors import ExplorerError, UsageError
 from explorer.figures.model_names import model_title
 from explorer.runs import cost, pace, queue, request, slices
@@ -162,11 +162,11 @@ def options_asked(recipe: Study, benchmark: str) -> dict[str, Any]:
 def in_words(recipe: Study, model: str, benchmark: str, options: Mapping[str, Any], groups: Mapping[str, int]) -> str:
     """What the button will start and how long that takes, in one line."""
     amount = instances_asked(recipe, options, groups)
-    parts = [f"{amount:,} instances"]
+    parts = [display.counted(amount, "instance")]
     if slice_picked := _slice(recipe, benchmark):
         parts.append(f"of the slice “{slice_picked.name}”")
     if options["suites"]:
-        parts.append(f"of {len(options['suites'])} groups")
+        parts.append(f"of {display.counted(len(options['suites']), 'group')}")
     if _per_group(recipe, options):
         parts.append(f"drawn with seed {options['seed']}")
     takes = pace.expected_seconds(
@@ -243,7 +243,9 @@ def _draw_slice(recipe: Study, benchmark: str) -> Slice | None:
         key=key,
         persist_state="session",
         format_func=lambda slice_name: (
-            f"{slice_name} ({len(by_name[slice_name].ids):,} instances)" if slice_name else "All instances"
+            f"{slice_name} ({display.counted(len(by_name[slice_name].ids), 'instance')})"
+            if slice_name
+            else "All instances"
         ),
         help="Instances that were picked in a figure or table and kept under a name.",
     )
@@ -271,7 +273,8 @@ def _draw_amount(recipe: Study, groups: Mapping[str, int]) -> None:
         if not amount:
             return f"All {total:,} instances"
         count = sum(min(size, amount) for size in groups.values())
-        return f"{amount:,} instances" if len(groups) == 1 else f"{amount:,} of each group: {count:,} instances"
+        shown = display.counted(count, "instance")
+        return shown if len(groups) == 1 else f"{amount:,} of each group: {shown}"
 
     st.selectbox(run_words.label("per_group"), options, format_func=name, key=key, persist_state="session")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.errors import ExplorerError
 from explorer.runs import slices
 from explorer.runs.slices import Slice
@@ -61,13 +62,14 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
         )
         # Known is only what the note below has told of: a name typed and clicked at once may be another's.
         st.button(
-            f"Keep {len(ids):,} instances", key=f"slice:{key}:keep", disabled=too_many or not slices.name_of(name),
+            f"Keep {display.counted(len(ids), 'instance')}", key=f"slice:{key}:keep",
+            disabled=too_many or not slices.name_of(name),
             on_click=_store_slice, args=(benchmark, ids, key, {same_name.name: same_name.made} if same_name else {}),
         )  # fmt: skip
         if same_name is not None and same_name.ids != tuple(ids):
             show.note(
-                f"There is a slice “{same_name.name}” with {len(same_name.ids):,} instances; these would "
-                "take its place for everybody."
+                f"There is a slice “{same_name.name}” with {display.counted(len(same_name.ids), 'instance')}; "
+                "these would take its place for everybody."
             )
         show.note("Other pages then take it as a filter under “Options”, and its name is kept in the address.")
         if slices.name_of(name):
@@ -85,7 +87,7 @@ def _store_slice(benchmark: str, ids: Sequence[str], key: str, known: Mapping[st
     try:
         new_slice = slices.store_slice(resources.settings(), name, benchmark, ids, known)
         st.session_state[f"slice:{key}:said"] = (
-            f"Kept {len(new_slice.ids):,} instances as the slice “{new_slice.name}”."
+            f"Kept {display.counted(len(new_slice.ids), 'instance')} as the slice “{new_slice.name}”."
         )
     except (ExplorerError, OSError) as error:
         st.session_state[f"slice:{key}:said"] = str(error)

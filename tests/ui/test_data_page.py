@@ -47,7 +47,7 @@ def test_a_table_is_guessed_shown_and_kept(open_page, tmp_path):
     app = open_page("data", tmp_path / "cache", shelf="Import a table")
     app.file_uploader(key="import:file").set_value(("My pairs.csv", PAIRS, "text/csv")).run()
     assert not app.exception
-    assert "2 instances (minimal pairs) in 1 groups" in html_of(app)
+    assert "2 instances (minimal pairs) in 1 group" in html_of(app)
     assert app.text_input(key="import:name").value == "my_pairs"
     assert "Language: unknown. Only a guess: " in html_of(app)
     next(box for box in app.selectbox if box.label == "Language").set_value("de").run()

@@ -246,6 +246,9 @@ def test_a_correlation_without_interval_says_so_in_the_sentence():
     }  # fmt: skip
     told = findings_correlations.strongest(pd.DataFrame([pair]), within=True, allowed=())
     assert told.endswith("most clearly go together (Spearman's rho 0.95, no interval, n = 160).")
+    assert "share no number, 1 goes together beyond chance" in told
+    both = findings_correlations.strongest(pd.DataFrame([pair, pair]), within=True, allowed=())
+    assert "share no number, 2 go together beyond chance" in both
 
 
 def test_what_holds_of_these_items_alone_is_not_said_of_others():

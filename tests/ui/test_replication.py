@@ -190,12 +190,26 @@ def test_a_link_of_the_index_opens_the_thing_itself(open_page, clean_clone, plac
         assert any(place.shows in words for words in (*shown, told)), (place.shows, shown)
 
 
+def test_how_runs_stand_to_what_is_printed_is_said_without_naughts():
+    def told(*verdicts: str) -> str:
+        rows = [{"run_id": "r", "verdict": board.WORDS.get(verdict, ""), "other": None} for verdict in verdicts]
+        return board.in_words(pd.DataFrame(rows), "Gemma")
+
+    assert told("within") == "Stored runs answer 1 of 1 printed figures: it agrees."
+    assert told("within", "equal", "within").endswith("all 3 agree.")
+    assert told("within", "outside").endswith("1 agrees, 1 does not.")
+    assert told("outside", "differs").endswith("none agrees, 2 do not.")
+    apart = "1 cannot be compared, since the method differs."
+    assert told("not comparable").endswith(f"printed figures: {apart}")
+    assert told("within", "equal", "not comparable").endswith(f"both agree, {apart}")
+
+
 @pytest.mark.shares_answers("clean_clone")
 def test_on_a_clean_clone_the_board_opens_on_figures_that_runs_answer(open_page, clean_clone):
     app = open_page("replication", clean_clone, **HERE)
     assert not app.exception
     told = " ".join(block.proto.body for block in app.get("html"))
-    assert "printed figures: 2 agree" in told
+    assert "printed figures: both agree." in told
 
 
 @pytest.mark.parametrize("source", replication_board.SOURCES)

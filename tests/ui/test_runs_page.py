@@ -18,7 +18,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.settings import PRECOMPUTED
 from explorer.ui.layout import Chosen
-from explorer.ui.runs import run_list
+from explorer.ui.runs import details, run_list
 
 
 def html_of(app) -> str:
@@ -199,3 +199,10 @@ def test_where_all_runs_came_along_the_page_opens_on_that_of_the_bar():
     assert run_list.first_of(runs, Chosen("gemma", "copa")).run_id == "judged"
     assert run_list.first_of(runs, Chosen("gemma", "blimp")).run_id == "other"
     assert run_list.first_of([run("own", "here"), *runs], Chosen("gemma", "copa")).run_id == "own"
+
+
+def test_where_half_of_the_margins_lie_is_said_above_their_figure():
+    assert details.margins_in_words(pd.Series([-3.0, -1.0, 1.0, 3.0, 5.0])) == (
+        "Half of the margins lie between \u22121.00 and +3.00 nats."
+    )
+    assert details.margins_in_words(pd.Series([1.0, 2.0])) == ""

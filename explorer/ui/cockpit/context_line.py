@@ -53,7 +53,9 @@ def lines_of(item: Instance) -> list[Line]:
         pools, _ = pools_of(item.benchmark)
     lines, lost = unpack(packed, pools)
     if lost:
-        show.note(f"{lost} sentences of the link are of another benchmark or version and are left out.")
+        show.note(
+            f"Left out, since another benchmark or version has it: {display.counted(lost, 'sentence')} of the link."
+        )
     return lines
 
 

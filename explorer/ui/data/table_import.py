@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer import languages
+from explorer import display, languages
 from explorer.benchmarks.core.benchmark import Parsed
 from explorer.benchmarks.tables import preview as table_preview
 from explorer.benchmarks.tables import roles as table_roles
@@ -255,7 +255,7 @@ def _preview(path: Path, reading: Reading, title: str, labels: Path | None) -> N
     show.table(_rows(parsed), "preview", columns=SHOWN, caption="The first items as a model reads them", n=3)
     if parsed.left_out:
         reasons = "; ".join(f"{many:,} {reason}" for reason, many in list(table_preview.left_out(parsed).items())[:4])
-        with st.expander(show.plain(f"{len(parsed.left_out):,} rows left out: {reasons}")):
+        with st.expander(show.plain(f"{display.counted(len(parsed.left_out), 'row')} left out: {reasons}")):
             out = pd.DataFrame([{"where": row.where, "reason": row.reason} for row in parsed.left_out])
             show.table(out, "rows left out", columns={"where": "Where", "reason": "Why"})
     with st.form("import:keep", border=False):
@@ -268,8 +268,9 @@ def _preview(path: Path, reading: Reading, title: str, labels: Path | None) -> N
 def describe(reading: Reading, parsed: Parsed) -> str:
     """How the file is read, in one sentence."""
     groups = len({instance.group for instance in parsed.instances})
-    parts = [f"{len(parsed.instances):,} instances ({inventory.KINDS[reading.instance_kind]}) in {groups:,} groups"]
-    parts += [f"{len(parsed.left_out):,} rows left out"] if parsed.left_out else []
+    kind = inventory.KINDS[reading.instance_kind]
+    parts = [f"{display.counted(len(parsed.instances), 'instance')} ({kind}) in {display.counted(groups, 'group')}"]
+    parts += [f"{display.counted(len(parsed.left_out), 'row')} left out"] if parsed.left_out else []
     parts += [f"read as {reading.format}"]
     parts += [f"encoding {reading.encoding}"] if reading.encoding else []
     return ", ".join(parts) + "."
@@ -321,7 +322,7 @@ def _store(path: Path, name: str, reading: Reading, parsed: Parsed, title: str, 
 def _draw_outcome() -> None:
     name, many = st.session_state.get("import:answer", ("", 0))
     if name:
-        st.success(show.plain(f"{many:,} instances are now the benchmark {name}."))
+        st.success(show.plain(f"Imported as the benchmark {name}: {display.counted(many, 'instance')}."))
         layout.link_to("Instance", "Look at its instances", benchmark=name)
 
 

@@ -171,7 +171,8 @@ def strongest(pairs: pd.DataFrame, *, within: bool, allowed: Sequence[str]) -> s
     ends = display.interval(best["low"], best["high"])
     numbers = f"Spearman's rho {display.number(best['rho'])}, {ends}, n = {best['n']:,}"
     return (
-        f"Of {len(apart)} pairs of measures that share no number, {len(clear)} go together beyond chance {where}; "
+        f"Of {len(apart)} pairs of measures that share no number, {len(clear)} "
+        f"{'goes' if len(clear) == 1 else 'go'} together beyond chance {where}; "
         f"“{best['first']}” and “{best['second']}” most clearly go {way} ({numbers})."
     )
 

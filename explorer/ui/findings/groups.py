@@ -61,7 +61,8 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
         instances_behind.draw_instances(
             rows.sort_values(name, ascending=False), chosen, f"instances {name}",
             {name: number_column(MEASURES[name].title)}, key="group",
-            title=f"{len(rows):,} instances of {', '.join(map(display.words, picked))}", suggestion=" ".join(picked),
+            title=f"{display.counted(len(rows), 'instance')} of {', '.join(map(display.words, picked))}",
+            suggestion=" ".join(picked),
         )  # fmt: skip
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "finding": "Two measures"}
     look = [layout.address_of("Findings", **about, group=str(group)) for group in groups["grp"]]

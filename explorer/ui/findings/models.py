@@ -61,7 +61,7 @@ def draw_findings_models(chosen: Chosen) -> None:
     show.says(in_words(rows.iloc[0], names, over))
     differing = queries.differing_texts(resources.store(), first, second)
     if differing:
-        st.warning(f"{differing:,} instances are left out because their text differs between the runs.")
+        st.warning(f"Left out, since the text differs between the runs: {display.counted(differing, 'instance')}.")
     groups = rows.iloc[1:]
     if len(groups) > 1:
         show.chart(

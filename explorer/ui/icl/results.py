@@ -88,7 +88,7 @@ def _behind(table: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
         return
     settings = " and ".join(dict.fromkeys(rows["setting"].map(run.SETTINGS)))
     ks = ", ".join(map(str, sorted(set(rows["k"]))))
-    st.subheader(f"{len(rows):,} completions, {settings}, k = {ks}", anchor=False)
+    st.subheader(f"{display.counted(len(rows), 'completion')}, {settings}, k = {ks}", anchor=False)
     show.table(
         rows,
         "completions behind a dot",

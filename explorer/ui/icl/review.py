@@ -329,7 +329,9 @@ def _store_verdict(run_id: str, instance_id: str, setting: str, k: int, kind: st
 
 
 def _draw_all_completions(run_id: str, chosen: pd.DataFrame) -> None:
-    drawer = st.expander(f"All {len(chosen):,} completions of this choice", key="icl:all", on_change="rerun")
+    drawer = st.expander(
+        f"All of this choice: {display.counted(len(chosen), 'completion')}", key="icl:all", on_change="rerun"
+    )
     if not drawer.open:
         return
     with drawer:

@@ -385,8 +385,8 @@ def _halves_in_words(halves: pd.DataFrame) -> str:
         return ""
     clear = halves[certain(halves)]
     return (
-        f"In {len(clear)} of {len(halves)} comparisons the halves differ by more than chance (Fisher's exact test over "
-        "items, or errors by paradigm where items share them)."
+        f"In {display.none_or(len(clear))} of {len(halves)} comparisons the halves differ by more than chance "
+        "(Fisher's exact test over items, or errors by paradigm where items share them)."
     )
 
 

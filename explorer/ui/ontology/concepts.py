@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from explorer import numbers
+from explorer import display, numbers
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.ui import instances_behind, resources
 from explorer.ui.columns import check_column, count_column, nats_column, number_column, saying_something, share_column
@@ -34,6 +34,6 @@ def draw_concepts(run_id: str, picked: list[str], chosen: Chosen) -> None:
     named = ", ".join(map(str, buckets))
     instances_behind.draw_instances(
         rows, chosen, "concepts of a bucket", saying_something(rows, columns), key="bucket",
-        title=f"{len(rows):,} concepts of popularity bucket {named}", suggestion=f"bucket {named}", page="Ontologies",
-        also={"view": "Concept inspector"},
+        title=f"{display.counted(len(rows), 'concept')} of popularity bucket {named}", suggestion=f"bucket {named}",
+        page="Ontologies", also={"view": "Concept inspector"},
     )  # fmt: skip

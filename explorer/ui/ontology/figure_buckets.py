@@ -102,7 +102,7 @@ def _line(line_series: Series, color: str, shares: bool, over: str, of: int) -> 
             [
                 int(row[BUCKET]),
                 theme.hover(
-                    f"{name}: bucket {row[BUCKET]:.0f}, {row['n']:,.0f} concepts",
+                    f"{name}: bucket {row[BUCKET]:.0f}, {display.counted(int(row['n']), 'concept')}",
                     display.share(row[column], row.get(f"{column}_low", math.nan), row.get(f"{column}_high", math.nan))
                     if shares
                     else display.significant(row[column], 3),

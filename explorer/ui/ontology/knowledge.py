@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.ui import instances_behind, resources, show
 from explorer.ui.columns import count_column, nats_column, number_column, share_column
 from explorer.ui.layout import Chosen
@@ -66,6 +67,7 @@ def in_words(scored: pd.DataFrame) -> str:
     likelier = int((scored["gold_preferred_low"] > HALF).sum())
     gains = int((scored["gold_gain_preferred_low"] > HALF).sum())
     return (
-        f"In {likelier} of {len(scored)} popularity buckets the right ID is likelier than chance has it; in {gains} "
-        "the label speaks for it. An ID that is likely after any label tells of the ID, not of the concept."
+        f"In {display.none_or(likelier)} of {len(scored)} popularity buckets the right ID is likelier than chance has "
+        f"it; in {display.none_or(gains)} the label speaks for it. An ID that is likely after any label tells of the "
+        "ID, not of the concept."
     )

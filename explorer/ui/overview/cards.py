@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from explorer import display
 from explorer.figures import theme
 from explorer.figures.models import model_colors
 from explorer.figures.small import Curve, Dot, small_curves, small_dots
@@ -300,7 +301,7 @@ def _largest(dots: Sequence[Dot], runs: Sequence[OfRun]) -> str:
     counts = [dot.n for dot in dots]
     over = f"n = {min(counts):,} to {max(counts):,}" if min(counts) < max(counts) else f"n = {counts[0]:,}"
     left_out = len({run.about.benchmark for run in runs}) - len({dot.row for dot in dots})
-    rest = f" {left_out:,} smaller {'is' if left_out == 1 else 'are'} not drawn." if left_out > 0 else ""
+    rest = f" Not drawn: {display.counted(left_out, 'smaller benchmark')}." if left_out > 0 else ""
     return f"95% intervals, {over}.{rest}"
 
 

@@ -78,8 +78,8 @@ def sentence(rows: pd.DataFrame, pos: str) -> str:
     down, up = int((clear["change"] < 0).sum()), int((clear["change"] > 0).sum())
     rest = len(rows) - down - up
     return (
-        f"With {POS[pos].lower()} swapped and labels kept, accuracy falls in {down} of {len(rows)} comparisons and "
-        f"rises in {up or 'none'}; in {rest} there is no evidence of a change."
+        f"With {POS[pos].lower()} swapped and labels kept, accuracy falls in {display.none_or(down)} of {len(rows)} "
+        f"comparisons and rises in {display.none_or(up)}; in {rest} there is no evidence of a change."
     )
 
 

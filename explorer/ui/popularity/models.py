@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from explorer import numbers
+from explorer import display, numbers
 from explorer.popularity import indexes
 from explorer.popularity.ips import DecileEdges
 from explorer.popularity.tasks import TASKS
@@ -60,8 +60,8 @@ def sentence(halves: pd.DataFrame) -> str:
     if not up and not down:
         return f"In none of {len(halves)} comparisons do the two halves differ by more than chance."
     return (
-        f"Of {len(halves)} comparisons, the more popular half is answered better in {up} and worse in "
-        f"{down or 'none'}; in the other {len(halves) - up - down} there is no evidence of a difference."
+        f"Of {len(halves)} comparisons, the more popular half is answered better in {display.none_or(up)} and worse in "
+        f"{display.none_or(down)}; in the other {len(halves) - up - down} there is no evidence of a difference."
     )
 
 

@@ -285,7 +285,7 @@ def _draw_instances_behind(
     rows = items[within].sort_values(column, ascending=False)
     lowest, highest = bins["lowest"].iloc[places].min(), bins["highest"].iloc[places].max()
     write = display.share if column == "relative_difference" else display.number
-    title = f"{len(rows):,} instances with {SCORES[column]} from {write(lowest)} to {write(highest)}"
+    title = f"{display.counted(len(rows), 'instance')} with {SCORES[column]} from {write(lowest)} to {write(highest)}"
     _list(rows, chosen, "instances of the bin", "bin", title)
 
 
@@ -296,8 +296,8 @@ def _left_out(run_id: str, findings: pd.DataFrame) -> None:
     why = resources.ask_store(popularity_queries.undefined, run_id)
     reasons = "; ".join(f"{row['n']:,} ({row['why']})" for _, row in why.head(3).iterrows())
     show.note(
-        f"{gap['left_out']:,} instances are left out of halves and curves: one of their texts has no IPS, or they "
-        f"have no verdict. {f'In the whole run {reasons}.' if reasons else ''}"
+        f"Left out of halves and curves: {display.counted(int(gap['left_out']), 'instance')} with a text that has no "
+        f"IPS, or without a verdict. {f'In the whole run {reasons}.' if reasons else ''}"
     )
 
 
@@ -329,7 +329,7 @@ def _ends(run_id: str, chosen: Chosen, slice_picked: Slice | None) -> None:
         _list(known if which == ENDS[0] else known.iloc[::-1], chosen, f"{which} {run_id}", "ends")
         missing = len(items) - len(known)
         if missing:
-            show.note(f"{missing:,} instances whose right option has no IPS are in neither list.")
+            show.note(f"In neither list: {display.counted(missing, 'instance')} whose right option has no IPS.")
 
 
 def _list(rows: pd.DataFrame, chosen: Chosen, name: str, key: str, title: str = "") -> None:

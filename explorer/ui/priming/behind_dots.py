@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from explorer import numbers
+from explorer import display, numbers
 from explorer.studies.priming import queries as priming_queries
 from explorer.ui import instances_behind, resources
 from explorer.ui.columns import number_column
@@ -48,6 +48,7 @@ def draw_pairs(run_id: str, picked: list[str], chosen: Chosen, *, group: str = "
         columns["context"] = "After what"
     of = f" of {group.replace('_', ' ')}" if group else ""
     instances_behind.draw_instances(
-        rows, chosen, "primed pairs", columns, key="primed", title=f"{len(rows):,} pairs{of} after {', '.join(titles)}",
+        rows, chosen, "primed pairs", columns, key="primed",
+        title=f"{display.counted(len(rows), 'pair')}{of} after {', '.join(titles)}",
         suggestion=" ".join(["primed", group, picked[0].replace("|", " ")]),
     )  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.finding import Finding
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
@@ -217,7 +218,9 @@ def _ended(run_id: str) -> None:
     reach = resources.ask_store(priming_queries.reach, run_id)
     if reach.empty:
         return
-    drawer = st.expander(f"Missing lengths: {reach['grp'].nunique()} suites", key="curves:ended", on_change="rerun")
+    drawer = st.expander(
+        f"Missing lengths: {display.counted(reach['grp'].nunique(), 'suite')}", key="curves:ended", on_change="rerun"
+    )
     if drawer.open:
         with drawer:
             show.table(

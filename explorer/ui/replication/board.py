@@ -72,8 +72,16 @@ def in_words(rows: pd.DataFrame, other: str) -> str:
     agree = int(computed["verdict"].isin([WORDS["within"], WORDS["equal"]]).sum())
     off = int(computed["verdict"].isin([WORDS["outside"], WORDS["differs"]]).sum())
     apart = int((computed["verdict"] == WORDS["not comparable"]).sum())
-    sentence = f"Stored runs answer {len(computed):,} of {len(rows):,} printed figures: {agree:,} agree, {off:,} do not"
-    return f"{sentence}, and {apart:,} are not comparable since their method differs." if apart else f"{sentence}."
+    stands = [_agreement(agree, off)] if agree or off else []
+    stands += [f"{apart:,} cannot be compared, since the method differs"] if apart else []
+    answered = f"Stored runs answer {len(computed):,} of {len(rows):,} printed figures"
+    return f"{': '.join(filter(None, [answered, ', '.join(stands)]))}."
+
+
+def _agreement(agree: int, off: int) -> str:
+    if not off:
+        return "it agrees" if agree == 1 else "both agree" if agree == 2 else f"all {agree:,} agree"
+    return f"{display.none_or(agree)} {'agrees' if agree < 2 else 'agree'}, {off:,} {'does' if off == 1 else 'do'} not"
 
 
 def board_of(store: Store, source: str, model: str) -> pd.DataFrame:

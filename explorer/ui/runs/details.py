@@ -287,12 +287,15 @@ def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
 
 def _standing(run: RunInfo) -> str:
     when = f"{datetime.fromtimestamp(run.created):%d %B %Y, %H:%M}"
-    amount = f"{run.done:,} instances" if run.done == run.total else f"{run.done:,} of {run.total:,} instances"
+    amount = (
+        display.counted(run.done, "instance") if run.done == run.total else f"{run.done:,} of {run.total:,} instances"
+    )
     how_asked = f" {sentence}" if (sentence := layout.asked_in_words(run.run_id)) else ""
     remark = f" {run.message}" if run.message and run.status != "complete" else ""
     return f"{run.status.capitalize()}: {amount}, started {when}.{how_asked}{remark}"
 
 
+FEWEST_MARGINS = 4  # of which a middle half can be told
 CORRELATIONS = {finding.name: finding.title for finding in (accuracy.RATING_PEARSON, accuracy.RATING_SPEARMAN)}
 
 
@@ -323,7 +326,15 @@ def _explain(row: dict) -> str:
     interval = display.share(row["value"], row["low"], row["high"]) if row["finding"] == accuracy.ACCURACY.name else ""
     details = json.loads(row["detail"]) if isinstance(row.get("detail"), str) else {}
     passes = f", each answered {details['passes']} times ({details['reducer']})" if details.get("passes") else ""
-    return f"{interval}{' of' if interval else ''} {row['n']:,} instances{passes}{left_out}".strip()
+    return f"{interval}{' of' if interval else ''} {display.counted(row['n'], 'instance')}{passes}{left_out}".strip()
+
+
+def margins_in_words(margins: pd.Series) -> str:
+    """Between which margins (nats) the middle half of the instances lies; nothing of few."""
+    if len(margins) < FEWEST_MARGINS:
+        return ""
+    low, high = (display.number(float(margins.quantile(share)), signed=True) for share in (0.25, 0.75))
+    return f"Half of the margins lie between {low} and {high} nats."
 
 
 def _items(items: pd.DataFrame, title: str) -> None:
@@ -331,12 +342,13 @@ def _items(items: pd.DataFrame, title: str) -> None:
     if known.empty:
         return
     st.subheader(title, anchor=False)
+    show.says(margins_in_words(known["margin"].astype(float)))
     show.chart(
         resources.drawn(margin_histogram, items), key=f"margins:{title}", alt="How many instances have which margin"
     )
     unknown = int((items["verdict"] == "no verdict").sum())
     if unknown:
-        show.note(f"{unknown:,} instances have no verdict and are left out.")
+        show.note(f"Left out, for want of a verdict: {display.counted(unknown, 'instance')}.")
 
 
 def _log(folder: RunFolder) -> None:

@@ -64,7 +64,7 @@ def _settings_in_words(values: Mapping[str, Any]) -> str:
     parts = [run_names.settings_in_words(others)] if others else []
     if "suites" in fields:
         suites = fields["suites"]
-        parts.append(f"{len(suites):,} groups" if suites else "all groups")
+        parts.append(display.counted(len(suites), "group") if suites else "all groups")
     if "limit" in fields:
         parts.append(f"the first {fields['limit']:,}" if fields["limit"] else "no limit")
     if "dtype" in fields:
