@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from explorer.figures.theme import THEMES, contrast
 from tests.browser.conftest import MODEL
 
 pytestmark = pytest.mark.browser
@@ -59,6 +60,17 @@ def test_the_tour_is_walked_left_and_not_shown_again(browser):
     page.get_by_text("2 of 5").wait_for(state="detached")
     browser.open(f"overview?{HERE}")
     assert page.get_by_role("button", name="Leave the tour").count() == 0
+
+
+def test_a_quiet_button_that_is_open_can_be_read_in_both_themes(browser, theme):
+    page = browser.open(f"calibration?{HERE}")
+    button = page.locator("button[kind=tertiary]", has_text="Words used here")
+    button.click()
+    page.locator("[data-testid=stPopoverBody]").wait_for()
+    page.wait_for_timeout(400)  # its color changes step by step
+    ink = button.evaluate("one => getComputedStyle(one).color.match(/[0-9]+/g).slice(0, 3).map(Number)")
+    shown = "#" + "".join(f"{part:02x}" for part in ink)
+    assert contrast(shown, THEMES[theme].paper) >= 4.5
 
 
 @pytest.mark.parametrize("width", [800, 1280, 1920])
