@@ -15,7 +15,7 @@ def group_means(groups: pd.DataFrame, *, title: str, overall: float) -> go.Figur
     figure = theme.figure(dots, height=90 + ROW * max(3, len(groups)))
     figure.add_vline(x=overall, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
     figure.add_annotation(
-        x=overall, y=1, yref="paper", yanchor="bottom", showarrow=False, text=f"all {overall:.4g}",
+        x=overall, y=1, yref="paper", yanchor="bottom", showarrow=False, text=f"all {theme.written(overall, '.4g')}",
         font={"size": 12, "color": theme.GRAY},
     )  # fmt: skip
     figure.update_xaxes(title_text=f"{theme.escape(title)}, mean with its 95% interval")

@@ -134,6 +134,14 @@ def line_across(*, x: float | None = None, y: float | None = None) -> dict[str, 
     return {"type": "line", **ends, "line": {"color": GRAY, "width": 1, "dash": "dot"}}
 
 
+def line_name(text: str, y: float) -> dict[str, Any]:
+    """What a line across is called, for `annotations`: over its right end."""
+    return {
+        "text": text, "x": 1, "xref": "x domain", "xanchor": "right", "y": y, "yref": "y", "yanchor": "bottom",
+        "showarrow": False, "font": {"size": 12, "color": GRAY},
+    }  # fmt: skip
+
+
 def luminance(color: str) -> float:
     """How bright a color (#rrggbb) is, from 0 to 1, as the contrast rule of WCAG 2 weighs it."""
     parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]

@@ -187,6 +187,7 @@ def test_the_axes_of_the_popularity_curve_hold_the_data_not_the_scores_far_out()
     low, high = figure.layout.yaxis.range
     assert 3 < left < 4 and 6 < right < 7
     assert low <= 0.45 and high >= 0.7 and high - low >= 0.2
+    assert [note.text for note in figure.layout.annotations] == ["all 55.0%"], "the line across has a name"
 
 
 def test_differences_of_shares_are_drawn_in_points():

@@ -99,3 +99,15 @@ def test_the_glass_boxes_have_other_colors_than_the_models_they_stand_beside():
         assert (
             min(theme.contrast(color, ground.paper) for ground in theme.THEMES.values()) >= 3 or color in theme.PALETTE
         )
+
+
+def test_the_line_of_a_dumbbell_ends_at_the_rim_of_its_ring():
+    halves = pd.DataFrame({"low_value": [0.4, 0.8, 0.7], "high_value": [0.9, 0.3, 0.7]}).assign(
+        **{f"{end}_{part}": 0.5 for end in ("low", "high") for part in ("low", "high", "n")},
+        task=["up", "down", "same"], field="f", model=GEMMA, p=0.5,
+    )  # fmt: skip
+    figure = dumbbells(halves, {"low": "low half", "high": "high half"}, "Accuracy")
+    thin = next(trace for trace in figure.data if trace.mode == "lines" and trace.x)
+    assert len(thin.x) == 6, "two accuracies that are the same have no line"
+    assert 0.4 < thin.x[0] < 0.42 and thin.x[1] == 0.9
+    assert 0.78 < thin.x[3] < 0.8 and thin.x[4] == 0.3

@@ -218,6 +218,16 @@ def test_lengths_have_colors_of_an_order_that_no_model_has_and_marks():
         assert min(theme.contrast(color, ground) for color in colors) >= 3, "lines are seen in both themes"
 
 
+def test_the_line_across_doses_says_what_it_is_and_a_fall_has_a_true_minus():
+    from explorer.ui.calibration.figure_doses import dose_curves
+
+    lines = [("m", [response(1, -0.1, -0.2, -0.05)])]
+    drawn = dose_curves(lines, response="Accuracy", chance=0.5, is_share=True)
+    assert [note.text for note in drawn.layout.annotations] == ["chance"]
+    assert drawn.data[0].customdata[0][1] == "−20.0% to −5.0%"
+    assert not dose_curves(lines, response="Accuracy").layout.annotations
+
+
 def test_a_dose_without_interval_says_so_under_the_pointer():
     from explorer.ui.calibration.figure_doses import dose_curves
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 from explorer.studies.calibration.doses import Response
 
@@ -66,6 +68,7 @@ def dose_curves(
         *traces,
         height=420,
         shapes=[theme.line_across(y=chance)] if chance is not None else [],
+        annotations=[theme.line_name("chance", chance)] if chance else [],  # what 0 is, the axis says
         xaxis={
             "title": {"text": "Times in the corpus"},
             "tickvals": list(places.values()),
@@ -80,4 +83,5 @@ def dose_curves(
 def _ends(response: Response, is_share: bool) -> str:
     if math.isnan(response.low):
         return "no interval"
-    return f"{response.low:.1%} to {response.high:.1%}" if is_share else f"{response.low:.3f} to {response.high:.3f}"
+    write = display.share if is_share else partial(display.number, decimals=3)
+    return f"{write(response.low)} to {write(response.high)}"

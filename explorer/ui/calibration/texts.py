@@ -63,7 +63,7 @@ def draw_membership(model: str) -> None:
         is_share=False,
         of_models=False,
     )
-    show.note("Against all texts of the same sets that the corpus lacks; the gray line across is chance.")
+    show.note("Against all texts of the same sets that the corpus lacks.")
     names = [name for name, attack in ATTACKS.items() if attack.title in dict(lines)]
     attack = links.pick(
         st.segmented_control, "ROC curves of", "attack", names, default="min_k" if "min_k" in names else names[0],

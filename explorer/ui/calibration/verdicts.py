@@ -42,9 +42,7 @@ def draw_pairs(model: str) -> None:
         chance=0.5,
         colors=model_colors([name for name, _ in lines]),
     )
-    show.note(
-        "The gray line across is chance. A made-up word of dose 0 occurs in the corpus, too, but not with what decides."
-    )
+    show.note("A made-up word of dose 0 occurs in the corpus, too, but not with what decides.")
 
 
 def draw_synonyms(model: str) -> None:

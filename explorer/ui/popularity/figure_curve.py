@@ -55,7 +55,7 @@ def popularity_curve(
                     theme.hover(
                         f"{score} from {write(row['lowest'])} to {write(row['highest'])}",
                         f"{display.share(row['value'])} right ({display.share(row['low'])} to "
-                        f"{display.share(row['high'])}), {row['n']:,.0f} instances",
+                        f"{display.share(row['high'])}), {display.counted(int(row['n']), 'instance')}",
                     ),
                 ]
                 for place, row in enumerate(bins.to_dict("records"))
@@ -65,6 +65,10 @@ def popularity_curve(
     )
     figure = theme.figure(*traces, height=380)
     figure.add_hline(y=overall, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+    # On the side where the dots lie farther from the line, so that its name stands on none.
+    ends = [abs(float(bins["value"].iloc[place]) - overall) for place in (0, -1)]
+    side = {"x": 0, "xanchor": "left"} if ends[0] > ends[1] else {}
+    figure.add_annotation({**theme.line_name(f"all {display.share(overall)}", overall), **side})
     figure.update_xaxes(title_text=score, tickformat=tick, range=_across(bins))
     figure.update_yaxes(title_text="Accuracy", tickformat=".0%", range=_up(bins, overall))
     figure.update_layout(showlegend=True)

@@ -17,6 +17,7 @@ from explorer.figures.models import model_colors
 
 ROW = 21  # pixels of a model's line
 CERTAIN = 0.05
+RIM = 0.0075  # of the axis: half of a ring, which is 10 pixels wide, on a page of usual width
 FEWEST_UNITS = 5  # paradigms that an interval over them needs
 
 
@@ -32,6 +33,7 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
     halves = halves.assign(place=range(len(halves)), certain=certain(halves))
     models = list(dict.fromkeys(halves["model"]))
     places, labels = _heights_of_tasks(halves, models)
+    reach = _range(halves, ends)
     traces: list[go.Scatter] = []
     for model, color in zip(models, model_colors(models), strict=True):
         rows = halves[halves["model"] == model]
@@ -39,10 +41,10 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
         for clear in (False, True):
             is_drawn = rows["certain"] == clear
             kept_heights = [y for y, keep in zip(heights, is_drawn, strict=True) if keep]
-            traces.append(_lines(rows[is_drawn], kept_heights, ends, color, 5 if clear else 2))
+            traces.append(_lines(rows[is_drawn], kept_heights, ends, color, 5 if clear else 2, reach[1] - reach[0]))
         traces += [_dots(rows, heights, ends, end, color, model) for end in ends]
     figure = theme.figure(*traces, height=90 + ROW * (int(-min(places.values(), default=0)) + 2))
-    figure.update_xaxes(tickformat=".0%", title_text=title, range=_range(halves, ends))
+    figure.update_xaxes(tickformat=".0%", title_text=title, range=reach, showgrid=True)
     figure.update_yaxes(
         tickmode="array",
         tickvals=[place for place, _ in labels],
@@ -96,13 +98,18 @@ def _range(halves: pd.DataFrame, ends: Mapping[str, str]) -> list[float]:
     return [float(max(-0.02, high - 2 * reach)), float(high)]
 
 
-def _lines(rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str], color: str, width: int) -> go.Scatter:
+def _lines(
+    rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str], color: str, width: int, span: float
+) -> go.Scatter:
     first, second = (rows[f"{end}_value"] for end in ends)
     x: list[float | None] = []
     y: list[float | None] = []
     for low, high, height in zip(first, second, heights, strict=True):
-        x += [low, high, None]
-        y += [height, height, None]
+        # A ring is open: the line ends at its rim, and where the dot lies in the ring there is none.
+        start = low + math.copysign(RIM * span, high - low)
+        if abs(high - low) > RIM * span:
+            x += [start, high, None]
+            y += [height, height, None]
     return go.Scatter(
         x=x, y=y, mode="lines", line={"color": color, "width": width}, opacity=0.7, hoverinfo="skip", showlegend=False
     )

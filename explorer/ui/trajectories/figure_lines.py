@@ -17,6 +17,7 @@ from explorer import display
 from explorer.figures import theme
 
 HEIGHT = 440  # pixels
+CHANCE = 0.5  # of an AUC
 APART = 0.55  # decades from the least place to that of 0
 MOST_TICKS = 9
 DASHES = ("solid", "dash", "dot")
@@ -106,6 +107,7 @@ def trajectory(
         *traces,
         height=height,
         shapes=across_it,
+        annotations=[theme.line_name("chance", null)] if null == CHANCE else [],
         xaxis={
             "title": {"text": axis.title}, "tickmode": "array", "tickvals": list(ticks),
             "ticktext": list(ticks.values()), "zeroline": False,
