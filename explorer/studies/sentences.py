@@ -36,6 +36,7 @@ from explorer.studies.popularity import declared as popularity
 from explorer.studies.priming import declared as priming
 from explorer.studies.unscored import UNSCORED
 
+ROUNDED = 0.4  # points by which the difference of whole percents may miss the difference itself
 CERTAIN = 0.05
 UNITS = ("units", "paradigms", "suites")  # names in a finding's detail of how many its interval is over
 FEWEST_IN_GROUP = 20  # items of a group that is named as the weakest
@@ -303,7 +304,7 @@ def _perturbation(findings: Findings, about: About) -> list[str]:
         return []
     before, after, change = swap
     words = SWAPPED[str(change.factors["setting"])]
-    first, second = shares(before.value, after.value)
+    first, second = two_shares(before.value, after.value)
     idle = _count(change.detail.get("unchanged"))
     spared = f"; {idle:,} {'has' if idle == 1 else 'have'} no such word to swap" if idle else ""
     numbers = f"{_points(change.value)}, {_ends(change, 'points')}, {_units_in_words(change, 'paradigms')}{spared}"
@@ -356,7 +357,7 @@ def _popularity(findings: Findings, about: About) -> list[str]:
     low, high = (findings.one(popularity.SPLIT.half, setting=side) for side in ("low", "high"))
     sides, half = "", "half"
     if low and high:
-        of_low, of_high = shares(low.value, high.value)
+        of_low, of_high = two_shares(low.value, high.value)
         # Scores that tie at the median leave no halves: then it is said of how many this is.
         is_half = min(low.n, high.n) >= SMALLEST_HALF * (low.n + high.n)
         half = "half" if is_half else f"{high.n:,} of {low.n + high.n:,} instances"
@@ -608,6 +609,14 @@ def shares(*values: float) -> list[str]:
         len(values) == 1 or max(values) - min(values) >= 0.05
     )
     return [display.share(value, decimals=0 if is_plain else 1) for value in values]
+
+
+def two_shares(first: float, second: float) -> list[str]:
+    """Two shares beside the points between them: with a decimal where whole percents would have another difference."""
+    between = 100 * (second - first)
+    if abs(round(100 * second) - round(100 * first) - between) > ROUNDED:
+        return [display.share(first), display.share(second)]
+    return shares(first, second)
 
 
 def _points(value: float) -> str:

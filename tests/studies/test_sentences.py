@@ -399,3 +399,9 @@ def test_a_sample_by_bucket_that_was_reweighted_says_so():
 def test_suites_that_are_named_one_by_one_are_counted():
     assert sentences._count(["a", "b"]) == 2
     assert sentences._count(3) == 3 and sentences._count(None) == 0 and sentences._count("a") == 0
+
+
+def test_shares_are_whole_percents_unless_their_difference_would_be_another():
+    assert sentences.two_shares(0.781, 0.210) == ["78%", "21%"]
+    assert sentences.two_shares(0.741, 0.846) == ["74.1%", "84.6%"], "85 less 74 is 11, not 10.5"
+    assert sentences.two_shares(0.424, 0.394) == ["42.4%", "39.4%"], "closer than five points"
