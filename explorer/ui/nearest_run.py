@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from explorer import display
 from explorer.results import queries
+from explorer.runs import imported
 from explorer.ui import layout, resources, show
 from explorer.ui.layout import Chosen
 
@@ -32,9 +34,10 @@ def with_runs(
     tried = pd.concat([ordered, further])
     best = next((row for _, row in tried.iterrows() if useful(str(row["run_id"]))), ordered.iloc[0])
     other = Chosen(str(best["model"]), str(best["benchmark"]))
+    named = display.remarked(layout.model_title(other.model), imported.short_label(str(best["spec"])))
     show.note(
         f"There is no run of this study with {layout.model_title(chosen.model)} on "
-        f"{layout.benchmark_title(chosen.benchmark)} yet; shown is {layout.model_title(other.model)} on "
+        f"{layout.benchmark_title(chosen.benchmark)} yet; shown is {named} on "
         f"{layout.benchmark_title(other.benchmark)}."
     )
     return other

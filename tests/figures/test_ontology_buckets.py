@@ -7,6 +7,7 @@ import pytest
 
 from explorer.figures import theme
 from explorer.ui.ontology.figure_buckets import COUNT, by_bucket, by_way, sizes
+from explorer.ui.ontology.popularity import in_words
 
 
 @pytest.fixture
@@ -57,3 +58,11 @@ def test_what_is_no_model_has_no_models_color_and_a_dot_at_zero_is_whole(rows):
     lines = by_way(ways, "accuracy", "Accuracy").data
     assert not {line.line.color for line in lines} & set(theme.PALETTE)
     assert all(line.cliponaxis is False for line in lines)
+
+
+def test_a_sentence_says_in_which_bucket_each_run_is_most_often_right(rows):
+    none = rows.assign(accuracy=0.0)
+    assert in_words([("Gemma", none), ("Pythia", rows)]) == (
+        "Gemma gives no right ID in any bucket; Pythia is most often right in popularity bucket 3 of 3 (60.0% of 2 "
+        "concepts)."
+    )

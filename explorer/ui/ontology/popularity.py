@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.figures.models import model_colors
-from explorer.results import queries
 from explorer.studies.ontology import queries as ontology_queries
-from explorer.ui import instances_behind, layout, links, resources, show
+from explorer.ui import instances_behind, links, resources, show
 from explorer.ui.columns import count_column, number_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology.concepts import draw_concepts
@@ -31,10 +32,24 @@ def pick_beside(run_id: str, others: Mapping[str, str]) -> str:
     )  # fmt: skip
 
 
+def in_words(runs: Sequence[tuple[str, pd.DataFrame]]) -> str:
+    """Of each run (its name, and its buckets that hold concepts) where its right IDs are most frequent."""
+    parts = []
+    for name, rows in runs:
+        best = rows.iloc[int(rows["accuracy"].argmax())]
+        parts.append(
+            f"{name} is most often right in popularity bucket {best['bucket']:.0f} of {rows['bucket'].max():.0f} "
+            f"({display.share(best['accuracy'])} of {display.counted(int(best['n']), 'concept')})"
+            if best["accuracy"] > 0
+            else f"{name} gives no right ID in any bucket"
+        )
+    return f"{'; '.join(parts)}."
+
+
 def draw_ontology_popularity(
-    run_id: str, setting: str, beside: str, name: str, chosen: Chosen, *, has_rows: bool = True
+    run_id: str, own: str, setting: str, beside: str, name: str, chosen: Chosen, *, has_rows: bool = True
 ) -> None:
-    """The figures of one run, and of another beside it where one is chosen (its id and name).
+    """The figures of one run (its id and its name), and of another beside it where one is chosen.
 
     `has_rows` tells whether its concepts can be listed.
     """
@@ -42,15 +57,15 @@ def draw_ontology_popularity(
     filled_buckets = buckets[buckets["n"] > 0]
     if filled_buckets.empty:
         return
-    model = layout.model_title(str(resources.ask_store(queries.run, run_id)["model"].iloc[0]))
-    runs = [("this run", filled_buckets)]
+    runs = [(own if own != name else "this run", filled_buckets)]
     if beside:
         other = resources.ask_store(ontology_queries.buckets, beside, setting)
         runs += [(name, other[other["n"] > 0])] if len(other) else []
-    colors = model_colors([model, *(title for title, _ in runs[1:])])
+    colors = model_colors([own, *(title for title, _ in runs[1:])])
     accuracy: list[Series] = [(title, rows, "accuracy") for title, rows in runs]
     st.header("Accuracy and popularity", anchor=False)
     if any((rows["accuracy"] > 0).any() for _, rows in runs):
+        show.says(in_words(runs))
         answer = show.chart(
             resources.drawn(by_bucket, accuracy, "Accuracy", shares=True, over=COUNT, colors=colors),
             key=f"ontology accuracy by count:{run_id}",

@@ -92,7 +92,9 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
         knowledge.draw_ontology_knowledge(run_id, known, chosen)
     answers = resources.ask_store(ontology_queries.repeated_answers, run_id)
     name = _in_figure(beside) if beside else ""
-    popularity.draw_ontology_popularity(run_id, setting, beside, name, chosen, has_rows=not answers.empty)
+    popularity.draw_ontology_popularity(
+        run_id, _in_figure(run_id), setting, beside, name, chosen, has_rows=not answers.empty
+    )
     if gives_some:
         knowledge.draw_ontology_knowledge(run_id, known, chosen)
     _numbers(findings, ours, setting)
