@@ -60,7 +60,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         splits=(SPLIT,),
         default_splits=(SPLIT,),
         field="formal",
-        license="as the program itself",
+        license="MIT, as Lexiscope",
         folder=FOLDER,
         note=note,
     )

@@ -157,7 +157,7 @@ def _describe_sources(
     settings: Settings,
 ) -> str:
     if benchmark.folder:
-        return "imported" if settings.imports in benchmark.folder.parents else "part of the explorer"
+        return "imported" if settings.imports in benchmark.folder.parents else "part of Lexiscope"
     from_own_folder = sorted(
         path for path, local_path in local.items() if settings.data and settings.data in local_path.parents
     )

@@ -17,7 +17,7 @@ from explorer.records import Instance, Kind
 
 FOLDER = Path(__file__).with_name("starter_data")
 SPLIT = "all"
-LICENSE = "as the program itself"
+LICENSE = "MIT, as Lexiscope"
 QUESTION_CLASSES = ("person", "place", "time", "number", "thing", "explanation")
 ENTAILMENT_CLASSES = ("entailment", "not_entailment")
 

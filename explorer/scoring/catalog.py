@@ -127,7 +127,7 @@ EMBEDDED_MODELS = (
 
 
 PLANTED_GLASSBOX = re.compile(r"glassbox-(?P<corpus>[\w.-]+)-(?P<size>xs|[sml])")
-GLASSBOX_DATA = "The glass box's corpus: 7.6 million tokens, seen three times over, all of them searchable"
+GLASSBOX_DATA = "The glass box's corpus (7.6 million tokens, seen three times)"
 
 
 def _glassbox(size: str, parameters: int, folder: str = "", weights: str = "") -> KnownModel:
@@ -137,7 +137,7 @@ def _glassbox(size: str, parameters: int, folder: str = "", weights: str = "") -
         parameters=parameters,
         window=1_024,
         corpus=GLASSBOX_DATA,
-        license="as the program itself",
+        license="MIT, as Lexiscope",
         terms=OPEN,
         indexes=("glassbox",),
         bos="<|endoftext|>",

@@ -33,7 +33,7 @@ def draw_benchmark_list(name: str) -> None:
         "benchmarks",
         columns={
             "title": "Benchmark",
-            "kind": "Kind",
+            "kind": text_column("Kind", width=140),
             "language": "Language",
             "state": "Files",
             "license": "License",

@@ -62,8 +62,8 @@ def _table(models: Sequence[ModelHere], name: str) -> None:
             "model": "Model",
             "parameters": size_column("Parameters"),
             "memory": count_column("Memory (MB)", "of its weights in float32", width=100),
-            "license": text_column("License", width=130),
-            "corpus": text_column("Trained on", width=500),
+            "license": text_column("License", width=150),
+            "corpus": text_column("Trained on", width=425),
             "id": text_column("Id"),
         },
     )

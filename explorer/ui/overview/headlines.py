@@ -109,7 +109,7 @@ def draw_headlines() -> None:
             show.lead(HEADLINES[study].sentence)
             if not gaps.all():
                 columns = {
-                    name: name_column(name, width="large") if name == "On" else text_column(name, right=True)
+                    name: name_column(name, width=250) if name == "On" else text_column(name, right=True)
                     for name in map(str, rows)
                 }
                 show.table(rows[~gaps], f"headlines of {study}", columns=columns)
@@ -148,5 +148,5 @@ def _neighbours(planned_run: Planned) -> bool:
 
 
 def _name(benchmark: str, task: str, suites: Sequence[str]) -> str:
-    part = task or (f"{len(suites)} groups" if suites else "")
+    part = task or (display.counted(len(suites), "group") if suites else "")
     return f"{layout.benchmark_title(benchmark)}{f', {part}' if part else ''}"
