@@ -12,7 +12,11 @@ SEARCH, HELP = "lx-search", "lx-help"
 KEYS = {
     "Everywhere": (("Ctrl K", "search pages, instances and runs"), ("/", "the same"), ("?", "this list")),
     "Instance": (("←  →", "the instance before, the next one"),),
-    "Token strips": (("Tab", "from token to token"), ("Enter", "open the word under the focus")),
+    "Token strips": (
+        ("Tab", "into the tokens, and on from them"),
+        ("←  →  ↑  ↓", "from token to token"),
+        ("Enter", "open the word under the focus"),
+    ),
     "In-context, live lab": (("Enter", "ask the model"),),
     "In-context, review of verdicts": (
         ("N  B", "the next completion, back"),
