@@ -12,7 +12,7 @@ from explorer.ui import layout, show, slices, texts
 from explorer.ui.columns import group_column, id_column, link_column, text_column
 from explorer.ui.layout import Chosen
 
-TEXT, NARROW = 460, 320  # pixels of the texts beside few and many numbers
+TEXT, NARROW = 390, 320  # pixels of the texts beside few and many numbers
 LISTED = 200  # rows on the screen; a download and a slice have all
 ROW, HEAD, TALLEST = 35, 38, 420  # pixels of a table
 

@@ -18,7 +18,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.settings import PRECOMPUTED
 from explorer.ui.layout import Chosen
-from explorer.ui.runs import details, run_list
+from explorer.ui.runs import compare, details, run_list
 
 
 def html_of(app) -> str:
@@ -206,3 +206,10 @@ def test_where_half_of_the_margins_lie_is_said_above_their_figure():
         "Half of the margins lie between \u22121.00 and +3.00 nats."
     )
     assert details.margins_in_words(pd.Series([1.0, 2.0])) == ""
+
+
+def test_a_sentence_says_on_which_sides_of_zero_two_runs_lie():
+    first, second = pd.Series([True, True, True, False]), pd.Series([True, False, False, False])
+    assert compare.sides_in_words(first, second, "Gemma", "SmolLM2") == (
+        "Both prefer the right option in 1 of 4 instances, neither in 1; Gemma alone in 2, SmolLM2 alone in none."
+    )

@@ -99,7 +99,7 @@ def _items(gathered: Gathered, x: str, y: str, group: str) -> pd.DataFrame:
 def _in_words(items: pd.DataFrame, group: str, x: str, y: str) -> str:
     """How far the two go together over what is drawn: within groups where there are several, then pooled."""
     pooled = spearman(items["x"], items["y"], permutations=0, resamples=RESAMPLES)
-    pair = f"{MEASURES[x].title} and {MEASURES[y].title}"
+    pair = f"“{MEASURES[x].title}” and “{MEASURES[y].title}”"
     if group or items["grp"].nunique() < 2:
         return _correlation_in_words(pair, pooled, f"over {pooled.n:,} instances")
     within = spearman_within(items["x"], items["y"], items["grp"], permutations=0, resamples=RESAMPLES)

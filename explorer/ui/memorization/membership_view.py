@@ -251,7 +251,7 @@ def _labels_in_words(labeled: pd.DataFrame, source: str) -> str:
     members, others = int((labeled["member"] == 1).sum()), int((labeled["member"] == 0).sum())
     unknown = len(labeled) - members - others
     sentence = f"{members:,} texts the model saw, {others:,} it did not" + (f", {unknown:,} unknown" if unknown else "")
-    of = f" of {labeled['set'].nunique()} starter sets together" if "set" in labeled else ""
+    of = f", of {labeled['set'].nunique()} starter sets together" if "set" in labeled else ""
     rule = f" {verbatim.RULE} In part and unknown are left out." if source == INDEX else ""
     if source == CONTROL:
         sentence = f"{members:,} texts that were planted there, {others:,} that were not"

@@ -166,7 +166,7 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
         table,
         f"beside the paper {run_id}",
         columns={
-            "what": text_column("What", width=270),  # what is compared is in view also in a narrow window
+            "what": text_column("What", width=400),
             "ours": text_column("This run", "changes of accuracy in points, at so many tokens of context", width=190),
             "published": text_column("Published", width=232),
             "place": text_column("Where", width=168),
@@ -185,7 +185,12 @@ def paper_in_words(rows: Sequence[Published], findings: pd.DataFrame) -> str:
     changes = [(row, _answers(row, findings)) for row in answered if row.takes in ("largest", "smallest")]
     alike = sum((row.takes == "largest") == (change["value"] > 0) for row, change in changes if change is not None)
     said = f"This run answers {len(answered)} of {len(rows)} statements of the paper"
-    return f"{said}; of {len(changes)} changes of accuracy {alike} go the printed way." if changes else f"{said}."
+    if not changes:
+        return f"{said}."
+    if len(changes) > 1 and alike == len(changes):
+        return f"{said}; all {alike:,} changes of accuracy go the printed way."
+    few = f"{display.none_or(alike)} {'goes' if alike < 2 else 'go'}"
+    return f"{said}; of {display.counted(len(changes), 'change')} of accuracy {few} the printed way."
 
 
 def _ours(row: Published, findings: pd.DataFrame) -> str:

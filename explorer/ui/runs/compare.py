@@ -250,6 +250,16 @@ def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str], f
     return f"{sides}: {display.number(100 * abs(pair['difference']), 1)} points more ({between} over {over})."
 
 
+def sides_in_words(first: pd.Series, second: pd.Series, one: str, other: str) -> str:
+    """On how many instances both prefer the right option, neither does, and each alone (whose name follows)."""
+    both, neither = int((first & second).sum()), int((~first & ~second).sum())
+    return (
+        f"Both prefer the right option in {display.none_or(both)} of {display.counted(len(first), 'instance')}, "
+        f"neither in {display.none_or(neither)}; {one} alone in {display.none_or(int((first & ~second).sum()))}, "
+        f"{other} alone in {display.none_or(int((~first & second).sum()))}."
+    )
+
+
 def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) -> None:
     """The margins of two of the runs, a dot per instance."""
     st.subheader("Item by item", anchor=False)
@@ -268,6 +278,7 @@ def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) ->
     if known.empty:
         show.note("These two runs stored no margins.")
         return
+    show.says(sides_in_words(known["margin_a"] > 0, known["margin_b"] > 0, names[first], names[second]))
     show.chart(
         resources.drawn(margins_of_two_runs, known, names[first], names[second]),
         key="two_margins", alt="Margins of both runs",
