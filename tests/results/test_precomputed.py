@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -106,6 +107,19 @@ def both(settings, folders: list[RunFolder], tmp_path: Path) -> tuple[store.Stor
     return store.Store(store.current_generation(settings)), store.Store(None, tmp_path / "packed.duckdb")
 
 
+@pytest.fixture(scope="module")
+def looked_at(tmp_path_factory) -> Callable[[str], tuple[store.Store, store.Store]]:
+    """`both` of a run on a benchmark, made once: tests only look at it."""
+
+    @functools.cache
+    def made(benchmark: str) -> tuple[store.Store, store.Store]:
+        place = tmp_path_factory.mktemp("both")
+        own = read_settings(cache=place / "cache")
+        return both(own, [a_run(own, benchmark)], place)
+
+    return made
+
+
 def rows_of(one: store.Store, table: str) -> pd.DataFrame:
     frame = one.frame(f"SELECT * FROM {table}")
     return frame.sort_values(
@@ -122,8 +136,8 @@ def same(ours: pd.Series, theirs: pd.Series, atol: float = 1e-6) -> bool:
 
 
 @pytest.mark.parametrize("table", store.RUN_TABLES)
-def test_packed_runs_have_the_columns_and_types_of_the_store(settings, tmp_path, table):
-    own, packed = both(settings, [a_run(settings, "starter_pairs")], tmp_path)
+def test_packed_runs_have_the_columns_and_types_of_the_store(looked_at, table):
+    own, packed = looked_at("starter_pairs")
     ours, theirs = own.frame(f"SELECT * FROM {table}"), packed.frame(f"SELECT * FROM {table}")
     assert list(ours) == list(theirs)
     assert len(ours) == len(theirs) > 0
@@ -131,8 +145,8 @@ def test_packed_runs_have_the_columns_and_types_of_the_store(settings, tmp_path,
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("benchmark", ["starter_pairs", "blimp"])
-def test_packed_rows_are_the_stored_rows_but_for_what_is_left_out(settings, tmp_path, table, benchmark):
-    own, packed = both(settings, [a_run(settings, benchmark)], tmp_path)
+def test_packed_rows_are_the_stored_rows_but_for_what_is_left_out(looked_at, table, benchmark):
+    own, packed = looked_at(benchmark)
     ours, theirs = rows_of(own, table), rows_of(packed, table)
     # Variants are their edits, of the starter sets too; an answer's text stays there.
     changed = (
@@ -225,8 +239,8 @@ def test_an_answer_stays_only_where_it_is_a_bare_number(settings, tmp_path):
     assert set(texts) == {"", " 0005737.", "GO:0005737", HASHED}
 
 
-def test_a_swap_is_kept_as_place_synset_and_words(settings, tmp_path):
-    _, packed = both(settings, [a_run(settings, "blimp")], tmp_path)
+def test_a_swap_is_kept_as_place_synset_and_words(looked_at):
+    _, packed = looked_at("blimp")
     edit = json.loads(packed.frame("SELECT edit FROM variants WHERE setting = 'NV'")["edit"][0])
     assert edit == {
         "pos": "NV", "seed": 3,
@@ -235,8 +249,8 @@ def test_a_swap_is_kept_as_place_synset_and_words(settings, tmp_path):
     }  # fmt: skip
 
 
-def test_a_context_is_kept_as_its_seed_and_the_keys_of_its_sentences(settings, tmp_path):
-    _, packed = both(settings, [a_run(settings, "blimp")], tmp_path)
+def test_a_context_is_kept_as_its_seed_and_the_keys_of_its_sentences(looked_at):
+    _, packed = looked_at("blimp")
     edit = json.loads(packed.frame("SELECT edit FROM variants WHERE condition = 'matched_acceptable'")["edit"][0])
     assert edit["seed"] == 5 and edit["lengths"] == [100] and edit["sentences_at"] == [2]
     first, unrelated, unseen = edit["sentences"]
