@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.settings import ROOT
+from tests.forked import Forked
 from tests.made_up_runs import make
 
 MODEL = "gemma-3-270m"
@@ -176,20 +178,35 @@ def server(cache: Path, request: pytest.FixtureRequest) -> Iterator[str]:
 
 @contextlib.contextmanager
 def serving(cache: Path, folder: Path = ROOT, environment: Mapping[str, str] | None = None) -> Iterator[str]:
-    """The address of an app over a cache, started by Streamlit's own command."""
+    """The address of an app over a cache, started by Streamlit's own command.
+
+    Where it is not about another folder or environment, it begins where imports are done.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = environment or {**os.environ, "EXPLORER_CACHE": str(cache), "EXPLORER_OFFLINE": "1"}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    process = subprocess.Popen([*command, "--server.address=127.0.0.1"], cwd=folder, env=environment)
+    arguments = ["streamlit", "run", "app.py", f"--server.port={port}", "--server.address=127.0.0.1"]
+    process: Any
+    if folder == ROOT and environment is None:
+        process = Forked(_run_app, arguments, env={**os.environ, "EXPLORER_CACHE": str(cache), "EXPLORER_OFFLINE": "1"})
+    else:
+        process = subprocess.Popen([sys.executable, "-m", *arguments], cwd=folder, env=environment)
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{address}/_stcore/health")
         yield address
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)
+
+
+def _run_app(arguments: list[str]) -> None:
+    """What `python -m` does with these arguments in the project's folder."""
+    from streamlit.web.cli import main
+
+    os.chdir(ROOT)
+    sys.argv = arguments
+    main()
 
 
 @pytest.fixture(params=["light", "dark"])

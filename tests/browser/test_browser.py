@@ -1,6 +1,7 @@
-"""The app in a real browser: every page by its link, a run from the bar, its instances stepped through.
+"""The app in a real browser: every page by its link, and tokens with their details.
 
-By its address each page is opened in test_first_visit.py, and in both themes in test_axe.py.
+By its address each page is opened in test_first_visit.py, and in both themes in test_axe.py; a run is started from the
+bar, and its instances are stepped through, in test_first_visit.py.
 """
 
 from __future__ import annotations
@@ -23,39 +24,6 @@ def test_the_root_is_the_overview_and_its_links_lead_on(browser):
         browser.settle()
         assert f"/{page.address}" in opened.url
         assert "benchmark=starter_pairs" in opened.url
-
-
-@pytest.mark.usefixtures("undone")
-def test_a_run_from_the_bar_finishes_and_its_instances_are_stepped_through(browser):
-    page = browser.open(f"instance?model={MODEL}&benchmark=starter_pairs")
-    page.get_by_role("button", name="Run", exact=True).click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_text("Advanced").click()
-    dialog.get_by_role("spinbutton", name="Limit").fill("24")
-    page.keyboard.press("Tab")
-    dialog.get_by_text("24 instances").wait_for()
-    dialog.get_by_role("button", name="Start", exact=True).click()
-    dialog.wait_for(state="detached")
-    ended = page.locator("[class*=st-key-lx-ended]", has_text="is done: 24 instances")
-    ended.wait_for(timeout=480_000)
-    browser.settle()
-    ended.get_by_role("link", name="See what it found").click()
-    page.locator(".lx-where", has_text="1 of 24 ·").wait_for(timeout=240_000)
-    browser.settle()
-    page.locator("button.lx-token").first.wait_for()
-    assert page.locator(".lx-verdict").count() == 1
-
-    page.mouse.click(1000, 40)
-    page.keyboard.press("ArrowRight")
-    page.locator(".lx-where", has_text="2 of 24 ·").wait_for()
-
-    # The address alone brings the same instance back, in another window.
-    address = page.url
-    shown = page.locator(".lx-where").first.inner_text()
-    page.goto("about:blank")
-    page.goto(address)
-    page.locator(".lx-where", has_text="2 of 24 ·").wait_for()
-    assert page.locator(".lx-where").first.inner_text() == shown
 
 
 def test_a_token_shows_its_details_to_the_mouse_and_to_the_keyboard(browser):

@@ -13,12 +13,6 @@ from tests.endpoint_servers import Server, scoring
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty cache: the endpoint is the only model that is asked."""
-    return tmp_path_factory.mktemp("endpoint") / "cache"
-
-
 @pytest.fixture
 def scored(tiny_gpt2: Path) -> Iterator[Server]:
     server = Server(scoring(tiny_gpt2), {"data": [{"id": "m", "max_model_len": 2048}]})
@@ -26,6 +20,7 @@ def scored(tiny_gpt2: Path) -> Iterator[Server]:
     server.close()
 
 
+@pytest.mark.usefixtures("undone")
 def test_an_endpoint_is_tested_added_and_asked_in_the_live_views(browser: Browser, scored: Server):
     page = browser.open("data?bring=An%20endpoint&benchmark=starter_entailment")
     # By the form's own fields: while it is drawn, the bar's "Model" is the only one of that name, and its open list

@@ -314,7 +314,7 @@ def test_a_context_moves_the_margin_of_a_pair(window):
     assert number(margin.locator("[data-testid=stMetricDelta]").inner_text()) != 0
 
 
-def test_a_run_is_started_and_ends(window, prepared):
+def test_a_run_from_the_bar_finishes_and_its_instances_are_stepped_through(window, prepared):
     page = window.open(f"overview?model={MODEL}&benchmark=starter_pairs")
     before = set((prepared.cache / "runs").glob("*"))
     page.get_by_role("button", name="Run", exact=True).click()
@@ -326,13 +326,27 @@ def test_a_run_is_started_and_ends(window, prepared):
     dialog.get_by_role("button", name="Start", exact=True).click()
     dialog.wait_for(state="detached", timeout=2 * PATIENCE)
     (run_id,) = (path.name for path in set((prepared.cache / "runs").glob("*")) - before)
-    progress = prepared.cache / "runs" / run_id / "progress.json"
-    for _ in range(480):
-        status = json.loads(progress.read_text())["status"]
-        if status not in ("queued", "running"):
-            break
-        page.wait_for_timeout(500)
-    assert status == "complete"
+    ended = page.locator("[class*=st-key-lx-ended]", has_text=f"is done: {LIMIT} instances")
+    await_it(window, ended, patience=4 * PATIENCE)
+    assert json.loads((prepared.cache / "runs" / run_id / "progress.json").read_text())["status"] == "complete"
+    window.settle()
+    ended.get_by_role("link", name="See what it found").click()
+    await_it(window, page.locator(".lx-where", has_text=f"1 of {LIMIT} ·"))
+    window.settle()
+    await_it(window, page.locator("button.lx-token"))
+    assert page.locator(".lx-verdict").count() == 1
+
+    page.mouse.click(1000, 40)
+    page.keyboard.press("ArrowRight")
+    await_it(window, page.locator(".lx-where", has_text=f"2 of {LIMIT} ·"))
+
+    # The address alone brings the same instance back, in another window.
+    address = page.url
+    shown = page.locator(".lx-where").first.inner_text()
+    page.goto("about:blank")
+    page.goto(address)
+    await_it(window, page.locator(".lx-where", has_text=f"2 of {LIMIT} ·"))
+    assert page.locator(".lx-where").first.inner_text() == shown
     page = window.open(f"instance?model={MODEL}&benchmark=starter_pairs&run={run_id}")
     await_it(window, page.locator(".lx-where", has_text=f"1 of {LIMIT} ·"))
     assert page.locator(".lx-verdict").count() == 1
