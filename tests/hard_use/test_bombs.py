@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import resource
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -17,50 +14,7 @@ import pytest
 
 from explorer.benchmarks.tables import limits, table
 from explorer.errors import BenchmarkError
-from explorer.settings import ROOT
-
-MOST = 3 << 30  # bytes of address space; each of these files asks for far more, the program itself for under one
-READ = """
-import sys
-from pathlib import Path
-from explorer.errors import ExplorerError
-what, path = sys.argv[1], Path(sys.argv[2])
-try:
-    if what == "table":
-        from explorer.benchmarks.tables import table
-        table.guess_reading(path)
-    elif what == "run":
-        from explorer import settings
-        from explorer.results import archive
-        archive.unpack_archive(path, settings.read(cache=path.parent / "no-cache"))
-    elif what == "log":
-        from explorer import logs
-        logs.read(path)
-    else:
-        from explorer.ontologies import load
-        load.READERS[what](load.read_text(path), path.name)
-    print("read")
-except ExplorerError as error:
-    print(error)
-"""
-
-
-def limited() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))
-
-
-def read(what: str, path: Path) -> str:
-    """What a process with little memory says of the file."""
-    done = subprocess.run(
-        [sys.executable, "-c", READ, what, str(path)],
-        cwd=ROOT,
-        preexec_fn=limited,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+from tests.hard_use.read_with_little_memory import read
 
 
 def pages(text: str, times: int) -> pa.Array:
