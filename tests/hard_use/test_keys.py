@@ -26,6 +26,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
 from explorer.scoring.http_calls import Limits
+from tests import forked
 
 PLANTED = {
     "EXPLORER_API_KEY": "sk-planted-explorer-0123456789",
@@ -175,9 +176,10 @@ def test_a_worker_of_its_own_and_the_command_line_leave_no_key_either(server, ke
     assert not leaks(keyed.cache, done.stdout, done.stderr)
 
     for command in (["doctor"], ["runs", "--json"], ["models", "--json"], ["index", "check", "--counts"]):
-        line = [sys.executable, "-m", "explorer", *command, "--cache", str(keyed.cache)]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=120, env=environment)
-        assert not leaks(done.stdout, done.stderr)
+        said = tmp_path / "said"
+        forked.explorer(*command, "--cache", str(keyed.cache), env=environment, log=said).wait(120)
+        assert said.stat().st_size and not leaks(said.read_text())
+        said.unlink()
     assert not leaks(keyed.cache)
 
 

@@ -1,7 +1,7 @@
 """Deletes, imports and rebuilds killed with SIGKILL at every step they take on disk: the next start ends them.
 
-The command runs in a process of its own, which kills itself at its Nth change of the file system (Python's audit events
-tell of each), for every N until it comes through.
+The command runs in a process of its own, which kills itself at its Nth change of the file system
+(tests/hard_use/killed_at_step.py), for every N until it comes through.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -21,55 +20,11 @@ from explorer.results import store as stores
 from explorer.rows.schema import TABLES
 from explorer.runs import queue
 from explorer.runs.folder import RunFolder
-from explorer.settings import ROOT
+from tests.hard_use.killed_at_step import killed_at
 from tests.hard_use.test_full_disk import limited
 
 MOST = int(os.environ.get("KILLS", "12"))  # kills a command, spread over its steps
 LEFT = ("unfinished/*", "unpacking-*", "runs/.*", "imports/.*", "imports/*/replaced", "store/*.building*")
-KILLED = """
-import json, os, signal, sys
-from explorer.__main__ import main
-from explorer.benchmarks.tables import table
-from explorer.studies.imported import log as imported_log
-from explorer.results import broken_off, export, packed_run, queries
-from explorer.resources import Resources
-import explorer.commands.runs, explorer.commands.export, explorer.commands.data, explorer.commands.logs
-
-CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"}
-steps = 0
-
-
-def watch(at):
-    def hook(event, args):
-        global steps
-        writes = event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-        if event in CHANGES or writes:
-            steps += 1
-            if steps == at:
-                os.kill(os.getpid(), signal.SIGKILL)
-    sys.addaudithook(hook)
-
-
-given = json.loads(sys.stdin.read())
-for at, arguments in given:
-    child = os.fork()
-    if child == 0:
-        watch(at)
-        sys.stdout = sys.stderr = open(os.devnull, "w")
-        code = main(arguments)
-        os.write(1, f"through {steps}\\n".encode())
-        os._exit(code)
-    os.waitpid(child, 0)
-"""
-
-
-def killed_at(steps: list[tuple[int, list[str]]]) -> list[str]:
-    """Runs each command in turn until its step; what those said that came through."""
-    # -B: the bytecode that a first process writes would be steps that the next ones do not take.
-    line = [sys.executable, "-B", "-c", KILLED]
-    done = subprocess.run(line, cwd=ROOT, input=json.dumps(steps), capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.splitlines()
 
 
 def storm(cache: Path, tmp_path: Path, arguments: list[str]) -> list[Path]:
