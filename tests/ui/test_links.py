@@ -29,6 +29,7 @@ def test_a_number_in_an_address_is_one_or_the_default(written, number):
 
 @pytest.mark.parametrize("written", ["²", "abc", "9" * 5000])
 @pytest.mark.parametrize(("page", "name"), [("priming", "seed"), ("in_context", "shots"), ("in_context", "order")])
+@pytest.mark.shares_answers("everything")
 def test_a_page_comes_up_whatever_number_its_address_has(open_page, everything, page, name, written):
     app = open_page(page, everything, benchmark="starter_pairs", **{name: written})
     assert not app.exception

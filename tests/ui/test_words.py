@@ -76,6 +76,7 @@ def strays(texts: Iterator[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(("page", "view"), CASES, ids=[f"{page}-{'-'.join(view.values())}" for page, view in CASES])
+@pytest.mark.shares_answers("everything")
 def test_a_page_with_runs_speaks_plainly(open_page, everything, page, view):
     app = open_page(page, everything, benchmark=BENCHMARKS.get(page, "starter_pairs"), model="gemma-3-270m", **view)
     assert not app.exception
