@@ -47,7 +47,7 @@ def test_ten_sentences_are_planted_trained_on_counted_and_shown(small_world, ope
     cache, mine = small_world
     common = ["--plant", str(mine), "--cache", str(cache)]
     assert main(["glassbox", "corpus", *common]) == 0
-    assert main(["glassbox", "train", "s", *common, "--epochs", "8", "--device", "cpu"]) == 0
+    assert main(["glassbox", "train", "s", *common, "--epochs", "4", "--device", "cpu"]) == 0
     resources = Resources(settings_module.read(cache=cache))
     counter = resources.counter("glassbox-mine")
     counts = counter.count(counter.encode(SENTENCES))
