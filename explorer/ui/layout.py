@@ -18,7 +18,7 @@ from explorer.results import queries
 from explorer.scoring import catalog
 from explorer.studies import chat
 from explorer.ui import (
-    address_entries,
+    dependent_choices,
     figures_ahead,
     glossary,
     inventory,
@@ -61,7 +61,6 @@ def open_page(title: str, question: str) -> Chosen:
     st.set_page_config(
         page_title=f"{title} · {NAME}", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR
     )
-    address_entries.draw_entries()
     links.take_address()
     st.html(f"<style>{resources.style()}</style>")
     own_study = _own_study(title)
@@ -134,6 +133,7 @@ def pick_model() -> str:
         format_func=lambda name: titles.get(name, name),
         accept_new_options=True,
         on_pick=visitor.allow,
+        leaving=("run",),
         help="One of the list, or any Hugging Face id (id@revision) or folder: type it and press Enter.",
     )
 
@@ -155,8 +155,9 @@ def pick_benchmark(default: str) -> str:
     """The name of the benchmark."""
     options = benchmarks.names(resources.settings())
     return links.pick(
-        st.selectbox, "Benchmark", "benchmark", options, default=default, always=True, format_func=benchmark_title
-    )
+        st.selectbox, "Benchmark", "benchmark", options, default=default, always=True, format_func=benchmark_title,
+        leaving=dependent_choices.OF_BENCHMARK,
+    )  # fmt: skip
 
 
 def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:

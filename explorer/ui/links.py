@@ -6,7 +6,7 @@ one name for all pages: an address that says something new wins, then what was c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import streamlit as st
@@ -71,22 +71,31 @@ def whole_number(name: str, default: int = 0, most: int = MOST) -> int:
     return default if number is None else min(number, most)
 
 
-def remember(name: str, value: str, default: str | None = None) -> str:
+def remember(name: str, value: str, default: str | None = None, leaving: Sequence[str] = ()) -> str:
     """Keeps the choice and writes it into the address.
 
     A choice equal to `default` is not kept: where the default changes, as with the newest run, it changes too.
+    `leaving` are choices that say something of the one before alone, and leave the address together with it.
     """
     shown = None if value == default else value
     st.session_state[_chosen(name)] = shown
-    _write(name, shown)
+    _write({name: shown}, leaving)
     return value
+
+
+def remember_together(values: Mapping[str, str], defaults: Mapping[str, str]) -> None:
+    """Keeps choices that make sense together alone, so that no address is written that has a part of them."""
+    shown = {name: None if value == defaults.get(name) else value for name, value in values.items()}
+    for name, value in shown.items():
+        st.session_state[_chosen(name)] = value
+    _write(shown)
 
 
 def put_away(name: str) -> None:
     """Takes a choice out of the address while nothing that is shown depends on it; it is kept for later."""
     if is_news(name):
         st.session_state[_chosen(name)] = st.query_params[name]
-    _write(name, None)
+    _write({name: None})
 
 
 def choose(name: str, value: str) -> None:
@@ -142,12 +151,13 @@ def pick(
     default: str = "",
     always: bool = False,
     on_pick: Callable[[str], None] | None = None,
+    leaving: Sequence[str] = (),
     **arguments: Any,
 ) -> str:
     """Draws a widget of one choice (a select box, a segmented control) and gives the choice.
 
     The default is left out of the address unless `always`. `on_pick` gets what the reader himself chooses or types,
-    and never what a link says.
+    and never what a link says. `leaving` is as in `remember`.
     """
     first = default if default in options or not options else options[0]
     arguments.setdefault("format_func", display.words)  # a stored name is read without its underscores
@@ -157,7 +167,7 @@ def pick(
     answer = widget(
         label, options, key=key, on_change=_take_widget_choice, args=(name, key, first, on_pick), **arguments
     )
-    return remember(name, first if answer is None else str(answer), None if always else first)
+    return remember(name, first if answer is None else str(answer), None if always else first, leaving)
 
 
 def type_in(
@@ -178,16 +188,20 @@ def _take_widget_choice(name: str, key: str, default: str, on_pick: Callable[[st
         on_pick(chosen)
 
 
-def _write(name: str, value: str | None) -> None:
-    """Has the address say this of a name, or nothing."""
+# All that changes is sent as one address. Each one that is sent can become an entry of the browser's way back, and one
+# that has the new benchmark with the old instance would lead to a page that nobody saw.
+def _write(values: Mapping[str, str | None], leaving: Sequence[str] = ()) -> None:
+    """Has the address say this of some names, or nothing; what leaves with a change stays where a link asks for it."""
     _put_right_in_part()
-    if st.query_params.get(name) != value:
-        if value is None:
-            del st.query_params[name]
-        else:
-            st.query_params[name] = value
+    before = st.query_params.to_dict()
+    if any(before.get(name) != value for name, value in values.items()):
+        gone = {name: None for name in leaving if name not in values and not is_news(name)}
+        values = {**gone, **values}
+        after = {**before, **values}
+        st.query_params.from_dict({name: value for name, value in after.items() if value is not None})
         st.session_state[ADDRESS] = (_page(), st.query_params.to_dict())
-    st.session_state[_written(name)] = value
+    for name, value in values.items():
+        st.session_state[_written(name)] = value
 
 
 def _put_right_in_part() -> None:

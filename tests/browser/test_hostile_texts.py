@@ -77,12 +77,12 @@ def test_no_text_of_a_benchmark_runs_or_becomes_an_element(browser, cache, tiny_
     browser.page.remove_listener("dialog", dismiss)
 
 
-OUR_SCRIPTS = tuple(f"<script>\nif (!window.lexiscope{name}) {{" for name in ("Keys", "Figures", "Entries"))
+OUR_SCRIPTS = tuple(f"<script>\nif (!window.lexiscope{name}) {{" for name in ("Keys", "Figures"))
 
 
 def check(page, dialogs) -> None:
     assert page.evaluate("window.hacked") is None
     assert not dialogs
     strange = [element.evaluate("node => node.outerHTML")[:200] for element in page.query_selector_all(ELEMENTS)]
-    # Scripts of our own, for two keys, what draws figures and the way back; no benchmark's text is in them.
+    # Scripts of our own, for two keys and what draws figures; no benchmark's text is in them.
     assert not [html for html in strange if not html.startswith(OUR_SCRIPTS)]

@@ -135,3 +135,54 @@ def test_the_address_of_an_older_click_is_sent_anew_even_where_it_says_what_is_c
     chosen_twice.selectbox[0].select("b").run()
     assert chosen_twice.text[0].value == "b a"
     assert sent[-1:] == ["b"]  # otherwise c would stay, which is still on its way
+
+
+def a_choice_and_what_depends_on_it() -> None:
+    import streamlit as st
+
+    from explorer.ui import links
+
+    animal = links.pick(st.selectbox, "Animal", "animal", ["owl", "cat"], always=True, leaving=("name",))
+    names = {"owl": ["Archimedes"], "cat": ["Tom", "Felix"]}[animal]
+    st.text(links.pick(st.selectbox, "Name", "name", names, always=True))
+
+
+def test_what_depends_on_a_choice_leaves_the_address_with_it(monkeypatch):
+    sent = []
+    send = QueryParams._send_query_param_msg
+    monkeypatch.setattr(QueryParams, "_send_query_param_msg", lambda self: (sent.append(self.to_dict()), send(self)))
+    app = AppTest.from_function(a_choice_and_what_depends_on_it).run()
+    app.selectbox[0].select("cat").run()
+    app.selectbox[1].select("Felix").run()
+    app.selectbox[0].select("owl").run()
+    assert app.text[0].value == "Archimedes"
+    assert {"animal": "cat", "name": "Felix"} in sent
+    kinds = {"owl": {"Archimedes", None}, "cat": {"Tom", "Felix", None}}
+    assert all(each.get("name") in kinds[each["animal"]] for each in sent)
+
+
+def test_a_link_that_names_what_depends_on_a_choice_keeps_it():
+    app = AppTest.from_function(a_choice_and_what_depends_on_it)
+    app.query_params["animal"], app.query_params["name"] = "cat", "Felix"
+    app.run()
+    assert app.text[0].value == "Felix"
+    assert address(app) == {"animal": "cat", "name": "Felix"}
+
+
+def test_choices_that_belong_together_are_sent_as_one_address(monkeypatch):
+    def page() -> None:
+        import streamlit as st
+
+        from explorer.ui import links
+
+        st.button("Go", on_click=lambda: [links.choose(name, "b") for name in ("first", "second")])
+        chosen = {name: links.recall(name, "a") for name in ("first", "second", "third")}
+        links.remember_together(chosen, {"third": "a"})
+
+    sent = []
+    send = QueryParams._send_query_param_msg
+    monkeypatch.setattr(QueryParams, "_send_query_param_msg", lambda self: (sent.append(self.to_dict()), send(self)))
+    app = AppTest.from_function(page).run()
+    app.button[0].click().run()
+    assert not app.exception
+    assert sent == [{"first": "a", "second": "a"}, {"first": "b", "second": "b"}]

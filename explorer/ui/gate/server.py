@@ -28,7 +28,7 @@ from starlette.requests import cookie_parser
 from streamlit import config
 
 from explorer.addresses import is_loopback, split_address
-from explorer.ui.gate import login
+from explorer.ui.gate import address_entries, login
 from explorer.ui.gate.gate import FORWARDED, STAMP, Gate, Role, comes_from_here, make_gate
 
 Scope = MutableMapping[str, Any]
@@ -89,7 +89,10 @@ class GateServer:
         elif scope["type"] == "http" and TOKEN in visit.query:
             await answer_token(visit, send)
         elif (role := visit.role()) or visit.is_login():
-            await self.app(visit.stamped(role), receive, with_headers(send))
+            request, answer = visit.stamped(role), with_headers(send)
+            if address_entries.is_page(request, visit.base):
+                request, answer = address_entries.asking_whole(request), address_entries.with_script(answer)
+            await self.app(request, receive, answer)
         else:
             await ask_for_secret(visit, send)
 

@@ -14,7 +14,7 @@ import streamlit as st
 from explorer import display
 from explorer.records import Instance
 from explorer.results import queries
-from explorer.ui import instance_list, layout, links, resources, show
+from explorer.ui import dependent_choices, instance_list, layout, links, resources, show
 from explorer.ui.columns import id_column, text_column
 from explorer.ui.instance import presses
 from explorer.ui.instance import view as instance_view
@@ -86,7 +86,7 @@ def find(chosen: Chosen, listing: Listing) -> FoundInstance:
         return picked
     name = asked_for if asked_for in names or _stays(asked_for, listing, names) else names[0]
     st.session_state["instance:seen"] = (name, names)
-    links.remember("instance", name)
+    links.remember("instance", name, leaving=dependent_choices.OF_INSTANCE)
     with steps:
         _steps(names, name)
     if listed.open:
@@ -176,7 +176,8 @@ def _steps(names: list[str], name: str) -> None:
     # A key that is a number alone says little; the whole id stands in the hint.
     short = f"{display.words(group.rpartition('/')[2])} {key}" if key.isdigit() else key
     st.html(
-        f'<p class="lx-where" title="{html.escape(name, quote=True)}"><b>{where}</b> · {html.escape(short)}</p>',
+        f'<p class="lx-where" role="status" title="{html.escape(name, quote=True)}">'
+        f"<b>{where}</b> · {html.escape(short)}</p>",
         width="content",
     )
     st.button(
@@ -219,7 +220,10 @@ def _frame(names: list[str], listing: Listing) -> pd.DataFrame:
 
 def _draw_own_text() -> str:
     with st.popover("Own text", icon=":material/edit_note:", key="finder:own"):
-        return links.pick(st.radio, "Look at", "what", [OF_BENCHMARK, OWN_TEXT, OWN_PAIR], default=OF_BENCHMARK)
+        return links.pick(
+            st.radio, "Look at", "what", [OF_BENCHMARK, OWN_TEXT, OWN_PAIR], default=OF_BENCHMARK,
+            leaving=(*dependent_choices.OF_INSTANCE, dependent_choices.CONTEXT),
+        )  # fmt: skip
 
 
 def _own_text() -> Instance | None:
