@@ -99,6 +99,45 @@ def test_the_copied_link_opens_the_same_in_another_browser(browser, tab):
         other.close()
 
 
+def test_a_link_copied_as_soon_as_a_swap_is_shown_has_the_swap(browser):
+    page = opened(browser)
+    page.locator("button.lx-swap").first.click()
+    page.locator(".lx-panel button.lx-synonym").first.wait_for()
+    browser.settle()
+    page.evaluate(
+        """() => {
+            navigator.clipboard.writeText = (text) => { window.copied ??= text; return Promise.resolve(); };
+            new MutationObserver(() => {
+                const swapped = document.querySelector("button.lx-swapped");
+                if (swapped && !window.copied) document.querySelector("[data-id=link]").click();
+            }).observe(document.body, { childList: true, subtree: true });
+        }"""
+    )
+    page.locator(".lx-panel button.lx-synonym").first.click()
+    page.wait_for_function("() => window.copied")
+    browser.settle()
+    assert "swaps=" in page.url
+    assert page.evaluate("window.copied") == page.url
+
+
+def test_a_link_to_a_word_opens_it_in_the_sentence_it_was_clicked_in_and_the_address_stays(browser):
+    page = opened(browser)
+    word = page.locator(".lx-column > .lx-token:nth-child(2)").nth(4)
+    name = word.get_attribute("data-id")
+    word.click()
+    page.locator(".lx-panel").wait_for()
+    browser.settle()
+    address = page.url
+    panel = page.locator(".lx-panel").inner_text()
+    assert "option+1" in address or "option%201" in address
+    opened(browser, address.partition(f"{browser.address}/")[2])
+    page.locator(".lx-panel").wait_for()
+    browser.settle()
+    assert page.url == address
+    assert page.locator(".lx-panel").inner_text() == panel
+    assert page.locator(f'[data-id="{name}"]').get_attribute("aria-expanded") == "true"
+
+
 def test_a_word_is_swapped_by_keyboard_alone(browser):
     page = opened(browser)
     before = gauges(page)

@@ -3,6 +3,7 @@ line above it says and what the address says agree once all rests."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -160,6 +161,85 @@ def test_one_press_of_the_way_back_brings_a_changed_instance_with_its_change(bro
     rest(browser)
     assert said(page) == {"instance": PAIR} and agree(page)
     assert page.locator("[data-id=undo]").is_disabled()
+
+
+@pytest.mark.parametrize("path", ["instance", "overview", "no_such_page"])
+def test_one_press_of_the_way_back_leaves_a_page_that_was_opened_by_its_name_alone(browser, path):
+    page = browser.open(path)  # whose address is completed: the model, the benchmark, the instance
+    until(browser, lambda: "benchmark=" in page.url)
+    browser.settle()
+    # Anywhere later, the script would be there in time on some machines alone.
+    sent = page.request.get(f"{browser.address}/{path}").text()
+    assert 0 < sent.index("lexiscopeEntries") < sent.index('type="module"')
+    page.go_back()
+    assert page.url == "about:blank"
+    page.go_forward()
+    page.locator("h1").first.wait_for()
+    browser.settle()
+    # What Streamlit says of an address that has no page.
+    browser.faults[:] = [fault for fault in browser.faults if "does not seem to exist" not in fault]
+
+
+def test_a_context_stays_from_pair_to_pair_and_leaves_the_address_with_a_text_of_ones_own(browser):
+    page = opened(browser)
+    page.get_by_placeholder(re.compile("Put a sentence before")).fill("Nobody sings in winter.")
+    page.keyboard.press("Enter")
+    until(browser, lambda: "context" in said(page))
+    rest(browser)
+    page.locator("h1").first.click()
+    press(page, FORTH, keys=True)
+    until(browser, lambda: place(page) == 2)
+    rest(browser)
+    before = said(page)
+    assert set(before) == {"instance", "context"}
+    for own, field in (("A text of my own", "Text"), ("A pair of my own", "Acceptable")):
+        page.locator(".st-key-finder-own button").first.click()
+        page.get_by_text(own, exact=True).click()
+        page.get_by_label(field, exact=True).first.wait_for()
+        rest(browser)
+        assert said(page) == {"what": own}
+        page.get_by_text("An instance", exact=True).click()
+        until(browser, lambda: page.locator(".lx-where b").count() == 1)
+        rest(browser)
+        assert said(page) == {"instance": before["instance"]}
+        page.keyboard.press("Escape")
+        # The way back leads to the context, too.
+        page.go_back()
+        page.get_by_label(field, exact=True).first.wait_for()
+        browser.settle()
+        page.go_back()
+        until(browser, lambda: page.locator(".lx-where b").count() == 1)
+        rest(browser)
+        assert said(page) == before and agree(page)
+
+
+def test_no_address_on_the_way_has_the_instance_of_another_benchmark_or_the_words_of_another_instance(browser):
+    page = opened(browser)
+    page.locator("button.lx-swap").first.click()
+    page.locator(".lx-panel button.lx-synonym").first.click()
+    page.locator("button.lx-swapped").first.wait_for()
+    rest(browser)
+    assert {"word", "swaps"} <= set(said(page))
+    page.evaluate(
+        """() => {
+            window.passed = [];
+            for (const name of ["pushState", "replaceState"]) {
+                const own = history[name].bind(history);
+                history[name] = (...all) => { passed.push(String(all[2])); own(...all); };
+            }
+        }"""
+    )
+    press(page, FORTH)
+    rest(browser)
+    page.get_by_role("combobox", name="Benchmark").click()
+    page.get_by_role("option", name=re.compile("planted pairs")).first.click()
+    press(page, FORTH, FORTH)
+    until(browser, lambda: said(page).get("instance", "").startswith("glassbox_pairs/"))
+    rest(browser)
+    passed = [dict(parse_qsl(urlsplit(address).query)) for address in page.evaluate("window.passed")]
+    assert len(passed) >= 2 and agree(page)
+    assert all(each["instance"].startswith(f"{each['benchmark']}/") for each in passed if "instance" in each)
+    assert not any({"word", "at", "swaps"} & set(each) for each in passed)
 
 
 def test_the_way_back_leads_from_page_to_page_in_one_press(browser):

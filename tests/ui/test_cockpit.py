@@ -312,11 +312,31 @@ def test_a_changed_text_is_scored_beside_the_original(open_page, cache, run_id, 
     assert strip_of(app)["history"] == {"labels": ["Original text", "As opened"], "at": 1}
 
 
+def test_the_address_has_a_change_before_the_change_is_shown(open_page, tmp_path, here, monkeypatch):
+    import streamlit as st
+
+    drawn = []
+    draw_strip = cockpit.draw_strip
+
+    def drawing(strip, *rest):
+        drawn.append((bool(strip.changed), st.query_params.get("edit")))
+        draw_strip(strip, *rest)
+
+    monkeypatch.setattr(cockpit, "draw_strip", drawing)
+    app = open_page("instance", tmp_path / "cache", **here)
+    typed = json.dumps({"option 0": "They sing."})
+    app.session_state["chosen:edit"] = typed  # as a reader's change leaves it
+    app.run()
+    assert not app.exception
+    # "Copy link" copies the browser's address: one that came later would be copied without the change.
+    assert drawn == [(False, None), (True, typed)]
+
+
 def test_a_link_brings_edits_context_layer_pins_and_the_open_word_back(open_page, tmp_path, here):
     choices = {
         "instance": "starter_pairs/anaphor_gender/kin-01-1", "edit": json.dumps({"option 0": "They sing."}),
         "context": json.dumps(["Nobody sings."]), "layer": "Difference of options", "word": "option 0@0",
-        "token": "option 0@0", "pins": json.dumps([{"id": "starter_pairs/anaphor_gender/kin-01-1"}]), "unit": "bits",
+        "at": "option 0@0", "pins": json.dumps([{"id": "starter_pairs/anaphor_gender/kin-01-1"}]), "unit": "bits",
     }  # fmt: skip
     app = open_page("instance", tmp_path / "cache", **choices, **here)
     assert not app.exception and not app.error
@@ -332,7 +352,7 @@ def test_a_link_brings_edits_context_layer_pins_and_the_open_word_back(open_page
 def test_what_a_model_expects_is_asked_for_where_it_is_not_loaded(open_page, cache, run_id, here):
     from explorer.ui.cockpit import scores
 
-    choices = {**here, "run": run_id, "word": "option 0@0", "token": "option 0@0"}
+    choices = {**here, "run": run_id, "word": "option 0@0", "at": "option 0@0"}
     app = open_page("instance", cache, **choices)
     expected = strip_of(app)["panel"]["expected"]
     assert expected["offer"].startswith("Ask ") and "is not loaded: loading it takes some seconds" in expected["note"]

@@ -71,7 +71,7 @@ def test_a_long_text_or_context_counts_each_time_it_is_read():
     "choices",
     [
         {"edit": DEEP, "pins": DEEP, "context": DEEP, "word": f"option 0@{'9' * 5_000}", "dot": "9" * 5_000},
-        {"edit": '{"option 0": "a\\ud800b"}', "context": "[NaN, 1e999, {}]", "word": "option ٣@٣", "token": "@²"},
+        {"edit": '{"option 0": "a\\ud800b"}', "context": "[NaN, 1e999, {}]", "word": "option ٣@٣", "at": "@²"},
         {"edit": json.dumps({"option 0": "word " * 10_000}), "swaps": ";".join(f"w{n}.n:x" for n in range(3_000))},
     ],
     ids=["deep", "odd", "long"],

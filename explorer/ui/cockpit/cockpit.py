@@ -86,13 +86,14 @@ def draw_cockpit(
     layer: str = SURPRISAL, draws: bool = False,
 ) -> None:  # fmt: skip
     """The cockpit on one instance; `layer` is what its strip shows first, `draws` offers what a full run would swap."""
-    state.forget_other_instance(item.id)
+    state.forget_other_instance(item.id, takes_context=context_line.takes_context(item))
     _cockpit(item, chosen, run_id, unit, shape, layer, draws)
 
 
 @st.fragment
 def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str, layer: str, draws: bool) -> None:
     """Only this part is drawn anew when a word is clicked or changed."""
+    state.write()  # before anything is drawn: a link that is copied is the address of what is shown
     model, scoring = chosen.model, layout.scoring_of(run_id)
     above = st.container(key="cockpit-above", gap="small")
     waiting = st.empty()
@@ -142,7 +143,6 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
         if context_line.takes_context(item):
             context_line.draw_context_line(item, lines, known, unit)
         pinned.draw_pins(model, run_id, scoring, source, unit)
-    state.write()
 
 
 # --- what is shown

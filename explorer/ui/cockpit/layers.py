@@ -475,7 +475,7 @@ def _sum(option: ScoredOption, unit: Unit) -> str:
 def key_of(layer: str, unit: Unit, grams: int = 0) -> Key:
     """The legend of a layer."""
     most = f"{in_unit(token_view.DEEPEST, unit):.0f} or more"
-    hint = "Click a word to swap it."
+    hint = "Click a word to change it; those underlined with dots have synonyms."
     if layer == BY_WORD:
         return Key(f"surprisal of a word in {unit}", "0", most, "surprise", hint)
     if layer == POPULARITY:

@@ -108,6 +108,8 @@ def _answer_of_version(
 
 
 def _open(pin: Mapping[str, str]) -> None:
+    if state.collection(pin["id"]) != state.collection(st.session_state.get(state.SHOWN, pin["id"])):
+        links.choose(state.CONTEXT, state.EMPTY_CONTEXT)
     links.choose("instance", pin["id"])
     links.choose("benchmark", pin["id"].partition("/")[0])
     st.session_state[state.SHOWN] = pin["id"]

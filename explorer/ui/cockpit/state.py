@@ -3,7 +3,7 @@
 edit      texts typed over, as JSON: {"option 0": "..."}
 swaps     words swapped wherever they stand: arrest.v:collar;actor.n:player
 context   the sentences before a pair, as JSON (explorer/ui/priming/context.py)
-word      the open word: its key ("actor.n"), or where it stands ("option 0@12"); `token`, in which row
+word      the open word: its key ("actor.n"), or where it stands ("option 0@12"); `at`, in which row
 layer     what the strip shows; `other`, the second model of two
 pins      what is kept to be compared, as JSON
 """
@@ -19,9 +19,9 @@ import streamlit as st
 
 from explorer import plain_json
 from explorer.ui import links
+from explorer.ui.dependent_choices import CONTEXT, OF_INSTANCE
 
-EDIT, SWAPS, CONTEXT = "edit", "swaps", "context"
-WORD, TOKEN = "word", "token"
+EDIT, SWAPS, WORD, TOKEN = OF_INSTANCE  # an address's "token" is the gate's, which takes it out
 PINS = "pins"
 MOST_PINS = 4
 EMPTY_CONTEXT = "[]"
@@ -59,16 +59,19 @@ class History:
     at: int = 0
 
 
-def forget_other_instance(instance_id: str) -> None:
-    """Forgets the edits of another instance, but for its context; a history begins.
+def forget_other_instance(instance_id: str, *, takes_context: bool = True) -> None:
+    """Forgets the edits of another instance, but for its context where both are of one collection; a history begins.
 
-    What a link or the way back says together with the instance is of this one, and stays.
+    What a link or the way back says together with the instance is of this one, and stays; a context only where
+    sentences can be put before it.
     """
     before = st.session_state.get(SHOWN, instance_id)
     if before != instance_id and not links.went_back():
-        for name in (EDIT, SWAPS, WORD, TOKEN):
-            if not links.is_news(name):
-                links.remember(name, "", "")
+        of_another = (CONTEXT,) if collection(before) != collection(instance_id) else ()
+        names = [name for name in (*OF_INSTANCE, *of_another) if not links.is_news(name)]
+        links.remember_together(dict.fromkeys(names, ""), dict.fromkeys(names, ""))
+    if not takes_context:
+        links.remember(CONTEXT, "", "")
     if before != instance_id or HISTORY not in st.session_state:
         now = edits()
         changed = now.edit or now.swaps or now.context != EMPTY_CONTEXT
@@ -77,6 +80,11 @@ def forget_other_instance(instance_id: str) -> None:
     st.session_state[SHOWN] = instance_id
     if links.went_back():
         _find_step()
+
+
+def collection(instance_id: str) -> tuple[str, bool]:
+    """Where an instance is from: its benchmark, or the reader himself, who typed the text or the pair."""
+    return instance_id.partition("/")[0], instance_id.rpartition("/")[2].startswith("typed-")
 
 
 def _find_step() -> None:
@@ -106,11 +114,11 @@ def history() -> History:
 def write() -> None:
     """Puts all of it into the address, so that it can be shared."""
     now = edits()
-    links.remember(EDIT, now.edit, "")
-    links.remember(SWAPS, now.swaps, "")
-    links.remember(CONTEXT, now.context, EMPTY_CONTEXT)
-    for name in (WORD, TOKEN, PINS):
-        links.remember(name, links.recall(name), "")
+    opened = {name: links.recall(name) for name in (WORD, TOKEN, PINS)}
+    links.remember_together(
+        {EDIT: now.edit, SWAPS: now.swaps, CONTEXT: now.context, **opened},
+        {EDIT: "", SWAPS: "", CONTEXT: EMPTY_CONTEXT, **dict.fromkeys(opened, "")},
+    )
 
 
 def change(label: str, **changes: str) -> None:
