@@ -61,6 +61,7 @@ class Resources:
         self._other: tuple[tuple[str, str, str], MaskedLM | EncoderDecoderModel] | None = None  # no causal one
         self._process: ModelProcess | None = None  # in which a run's model is, or will be
         self._process_for: tuple[str, str, str] | None = None
+        self.cards: tuple[str, ...] = ()  # of this machine, on each of which a process has the model; () = one of them
         self.keeps_process = False  # from one run to the next, where that has the same model
         self._generator: ModelGenerator | None = None
         self._ingesting: stopping.Begun[None] | None = None  # the parts of the run that is being concluded
@@ -106,7 +107,7 @@ class Resources:
         from explorer.scoring.model_process import ModelProcess
 
         if self._process is None and own_process.is_worthwhile():
-            self._process = ModelProcess()
+            self._process = ModelProcess(cards=self.cards)
 
     def begin_process(self, name: str, dtype: str = "auto") -> None:
         """Gives the model of this name a process of its own, where that is faster.

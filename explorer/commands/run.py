@@ -73,7 +73,7 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
 def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
-    from explorer.runs import head_start, name_lists, queue, slices
+    from explorer.runs import head_start, name_lists, own_cards, queue, slices
     from explorer.runs.compute_target import THIS_MACHINE
     from explorer.studies.selection import splits_of
 
@@ -96,7 +96,10 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     place = where.place_from(args) or THIS_MACHINE
     resources = Resources(settings, work_here.preparation_lines())
     study_settings = find_study(args.study).resolve(request["settings"])
-    if find_study(args.study).only_scores(study_settings) and not (args.dry_run or args.detach or place.cluster):
+    only_scores = find_study(args.study).only_scores(study_settings)
+    resources.cards = own_cards.cards_of(place, models[0], only_scores=only_scores)
+    is_here = resources.cards or not place.cluster
+    if only_scores and is_here and not (args.dry_run or args.detach):
         # Its imports take longer than all that comes before the first score.
         if queue.is_free(settings):
             resources.load_ahead(models[0], args.dtype)
@@ -195,9 +198,9 @@ def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
 
         return sweeps.work_on(planned, settings)
     folder = RunFolder.find(settings.runs, args.run_id)
-    if queue.is_free(settings) and not compute_target.read_target(folder).cluster:
+    if queue.is_free(settings):
         with contextlib.suppress(RunError):  # a damaged spec is mended, or told, below
-            head_start.begin_run(folder.spec, is_confined=folder.is_confined)
+            head_start.begin_run(folder.spec, compute_target.read_target(folder), is_confined=folder.is_confined)
 
     from explorer.commands import work_here
     from explorer.resources import Resources

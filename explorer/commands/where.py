@@ -15,7 +15,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="a Ray cluster: auto (the running one, else this machine), host:6379 or ray://host:10001; here = none",
+        help="all GPUs: auto (those of the running Ray cluster, else of this machine), or those of host:6379 or "
+        "ray://host:10001; here = none",
     )
     group.add_argument("--to", metavar="URL", default="", help="send the parts to a bucket, s3://bucket/prefix")
     group.add_argument("--workers", type=int, default=0, metavar="N", help="at most N at once (default: one a GPU)")

@@ -13,9 +13,9 @@ from typing import Any
 from explorer.errors import UsageError
 from explorer.runs import bucket, files
 from explorer.runs.folder import RunFolder
+from explorer.runs.own_cards import AUTO, cards_of_auto
 
 RAY = "2.60.0"  # the version in requirements-cluster.txt
-AUTO = "auto"  # the cluster that Ray finds, else one started on this machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,20 @@ def checked_target(where: ComputeTarget) -> ComputeTarget:
     for name in ("workers", "cpus"):
         if getattr(where, name) < 0:
             raise UsageError(f"--{name} is {getattr(where, name)}, expected a positive number, or 0 for the default.")
+    if where.to or where.cluster != AUTO or not cards_of_auto(where.workers):
+        require_ray()
+    if where.to:
+        bucket.check_url(where.to)
+    return where
+
+
+def require_ray() -> None:
+    """UsageError where the package is missing."""
     if importlib.util.find_spec("ray") is None:
         raise UsageError(
             f"A run on a cluster needs the package ray, which is not installed. `pip install ray=={RAY}`, "
             "or leave --cluster out."
         )
-    if where.to:
-        bucket.check_url(where.to)
-    return where
 
 
 def set_up_ray() -> None:

@@ -12,21 +12,23 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from explorer.processors import usable_processors
+from explorer.runs import own_cards
 from explorer.scoring import child_process, own_process
 from explorer.scoring.engine.memory import free_ram
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.records import RunSpec
+    from explorer.runs.compute_target import ComputeTarget
 
 PART_MODULE = "explorer.cluster.part_process"
 MAX_PROCESSES = 6
-# Of the processors of a machine the model's process has one, which it must never wait for, this one another.
+# Of the processors of a machine each card's process has one, which it must never wait for, this one another.
 CORES_PER_PROCESS = 2
 MEMORY_PER_PROCESS = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
 MIN_INSTANCES = 200  # instances: fewer are made in this process before another one has begun
@@ -37,7 +39,7 @@ STUDIES: Mapping[str, frozenset[str]] = {
     "memorization": frozenset({"neighbours=0"}),
 }
 # With these a run is made elsewhere or not at all, or it is several runs.
-OTHERWISE = ("-h", "--help", "--dry-run", "--detach", "--cluster", "--sweep", "--seeds", "--keep")
+OTHERWISE = ("-h", "--help", "--dry-run", "--detach", "--to", "--workers", "--cpus", "--sweep", "--seeds", "--keep")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,13 @@ class BenchmarkToRead:
     splits: tuple[str, ...]
 
 
-def count_for(instances: int) -> int:
-    """How many processes make the parts of a run of so many instances; 0: this one does it alone."""
-    by_processors = (usable_processors() - CORES_PER_PROCESS) // CORES_PER_PROCESS
+def count_for(instances: int, cards: int = 1) -> int:
+    """How many processes make the parts of a run of so many instances for so many cards; 0: this one does it alone."""
+    most = MAX_PROCESSES * max(1, cards)
+    by_processors = (usable_processors() - 1 - max(1, cards)) // CORES_PER_PROCESS
     free = free_ram()
-    by_memory = MAX_PROCESSES if free is None else free // MEMORY_PER_PROCESS
-    count = min(MAX_PROCESSES, by_processors, by_memory)
+    by_memory = most if free is None else free // MEMORY_PER_PROCESS
+    count = min(most, by_processors, by_memory)
     return count if count > 1 and instances >= MIN_INSTANCES else 0
 
 
@@ -63,23 +66,28 @@ def begin(arguments: Sequence[str]) -> None:
     command, study = (*arguments, "", "")[:2]
     options = {word.partition("=")[0] for word in arguments}
     if command == "run" and options.isdisjoint(OTHERWISE) and not any(map(_is_address, arguments)):
-        _start(study, arguments, _limit(arguments))
+        cluster = next(_values(arguments, "--cluster"), "here")
+        cards = own_cards.cards_of_auto() if cluster == own_cards.AUTO else ()
+        if cards or cluster == "here":
+            _start(study, arguments, _limit(arguments), cards)
 
 
-def begin_run(spec: RunSpec, *, is_confined: bool) -> None:
-    """As `begin`, for a run that is there already and is to be done on this machine."""
-    if not _is_address(spec.model):
+def begin_run(spec: RunSpec, where: ComputeTarget, *, is_confined: bool) -> None:
+    """As `begin`, for a run that is there already and is to be done at this place."""
+    cards = own_cards.cards_of(where, spec.model, only_scores=True)
+    if not _is_address(spec.model) and (cards or not where.cluster):
         # The parts of a visitor's run are made by one process (`runs/worker.py`).
         given = [f"{name}={value}" for name, value in spec.settings.items()]
-        _start(spec.study, given, 0 if is_confined else spec.limit or MIN_INSTANCES)
+        _start(spec.study, given, 0 if is_confined else spec.limit or MIN_INSTANCES, cards)
 
 
-def _start(study: str, settings: Sequence[str], instances: int) -> None:
+def _start(study: str, settings: Sequence[str], instances: int, cards: Sequence[str]) -> None:
     if study in STUDIES and STUDIES[study] <= set(settings) and own_process.is_worthwhile():
         with contextlib.suppress(OSError):  # no more processes may be started: the run itself says what it lacks
-            child_process.start_ahead(own_process.MODEL_MODULE)  # the first: its imports take longest
+            for card in cards or ("",):  # the first: their imports take longest
+                child_process.start_ahead(own_process.MODEL_MODULE, card=card)
             child_process.start_ahead(own_process.TOKENIZER_MODULE)
-            child_process.start_ahead(PART_MODULE, count_for(instances))
+            child_process.start_ahead(PART_MODULE, count_for(instances, len(cards)))
 
 
 def _is_address(word: str) -> bool:
@@ -98,6 +106,10 @@ def end() -> None:
 
 def _limit(arguments: Sequence[str]) -> int:
     """How many instances the run has at most, as far as the arguments say."""
-    joined = [word.partition("=")[2] for word in arguments if word.startswith("--limit=")]
-    apart = [after for word, after in itertools.pairwise(arguments) if word == "--limit"]
-    return next((int(text) for text in (*joined, *apart) if text.isdecimal()), MIN_INSTANCES)
+    return next((int(text) for text in _values(arguments, "--limit") if text.isdecimal()), MIN_INSTANCES)
+
+
+def _values(arguments: Sequence[str], flag: str) -> Iterator[str]:
+    """What is given with a flag, as `--flag=value` or as `--flag value`."""
+    yield from (word.partition("=")[2] for word in arguments if word.startswith(f"{flag}="))
+    yield from (after for word, after in itertools.pairwise(arguments) if word == flag)

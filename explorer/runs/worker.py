@@ -20,7 +20,7 @@ from filelock import Timeout
 from explorer import admission, stopping
 from explorer.errors import ExplorerError, RunError
 from explorer.runs import compute_target as places
-from explorer.runs import environment, head_start, imported, part, part_processes, pipeline
+from explorer.runs import environment, head_start, imported, own_cards, part, part_processes, pipeline
 from explorer.runs.bucket import Bucket
 from explorer.runs.compute_target import ComputeTarget
 from explorer.runs.folder import RunFolder
@@ -146,14 +146,21 @@ def _run(
     if mark := imported.label(folder.spec):
         raise RunError(f"This run is {mark}: its answers were made elsewhere. Import its file again to mend it.")
     folder.write_progress(status="running", message="loading")
-    if not where.cluster and find_study(folder.spec.study).only_scores(folder.spec.settings):
-        resources.begin_process(folder.spec.model, folder.spec.dtype)  # it loads while the benchmark is read
+    spec = folder.spec
+    only_scores = find_study(spec.study).only_scores(spec.settings)
+    resources.cards = own_cards.cards_of(where, spec.model, only_scores=only_scores)
+    if only_scores and (resources.cards or not where.cluster):
+        resources.begin_process(spec.model, spec.dtype)  # it loads while the benchmark is read
     if dropped := folder.drop_damaged():
         say(f"Damaged, so made again: {', '.join(dropped)}")
     work = part.prepare(folder.spec, resources)
     folder.write_progress(total=len(work.instances))
     meter = Meter(folder, len(work.instances), progress)
-    if where.cluster:
+    if resources.cards and resources.process_of(spec.model, spec.dtype):
+        say(f"on {len(resources.cards)} GPUs of this machine")
+        _make_on_this_machine(folder, work, meter)
+    elif where.cluster:
+        places.require_ray()
         if on_cluster is None:
             raise RunError("This worker has no way to a cluster; start the run with `python -m explorer run`.")
         say(f"on {where.in_words}")
@@ -219,7 +226,7 @@ def _make_parts(folder: RunFolder, work: part.RunWork, meter: Meter, stamp: Call
         _one_by_one(folder, work, meter, stamp())
         return
     model = None if folder.is_confined else work.resources.process_of(work.spec.model, work.spec.dtype)
-    count = head_start.count_for(meter.total - meter.done) if model else 0
+    count = head_start.count_for(meter.total - meter.done, len(work.resources.cards)) if model else 0
     if model and count:
         part_processes.make_parts(folder, work, model, meter, stamp, count)
     else:

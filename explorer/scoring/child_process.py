@@ -29,18 +29,18 @@ class _Started:
     connection: Connection
 
 
-_AHEAD: dict[str, list[_Started]] = {}  # by module: processes that no `Child` has taken yet
+_AHEAD: dict[tuple[str, str], list[_Started]] = {}  # by module and card: processes that no `Child` has taken yet
 
 
-def start_ahead(module: str, count: int = 1) -> None:
+def start_ahead(module: str, count: int = 1, card: str = "") -> None:
     """Starts processes that the next `Child`ren of this module take: their imports begin before anybody needs them."""
     for _ in range(count):  # one by one, so that none is forgotten where a later one cannot be started
-        _AHEAD.setdefault(module, []).append(_start(module))
+        _AHEAD.setdefault((module, card), []).append(_start(module, card))
 
 
 def send_ahead(module: str, message: Message) -> None:
     """Sends a message to those that were started ahead and are still waiting."""
-    for started in _AHEAD.get(module, ()):
+    for started in _AHEAD.get((module, ""), ()):
         with contextlib.suppress(OSError):  # its end is told to the `Child` that takes it
             started.connection.send(message)
 
@@ -55,7 +55,7 @@ def end_ahead() -> None:
             started.process.wait()
 
 
-def _start(module: str) -> _Started:
+def _start(module: str, card: str = "") -> _Started:
     ours, theirs = socket.socketpair()
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     with theirs:
@@ -65,7 +65,7 @@ def _start(module: str) -> _Started:
             stdout=subprocess.DEVNULL,  # what a library says there would stand in the answer of a command
             start_new_session=True,  # Ctrl-C is for this process, which ends the other
             pass_fds=[theirs.fileno()],
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, "PYTHONPATH": path, **({"CUDA_VISIBLE_DEVICES": card} if card else {})},
         )
     return _Started(process, Connection(ours.detach()))
 
@@ -73,17 +73,23 @@ def _start(module: str) -> _Started:
 class Child:
     """`python -m MODULE NUMBER`, NUMBER being its end of a socket; a thread reads its messages.
 
+    With a `card`, by its number or name, it sees no other one.
     `take` is called with each message. `ended` is called once at the end, with the error that ended the reading, or
     with None where the process just closed its end.
     """
 
     def __init__(
-        self, module: str, take: Callable[[Message], None], ended: Callable[[BaseException | None], None]
+        self,
+        module: str,
+        take: Callable[[Message], None],
+        ended: Callable[[BaseException | None], None],
+        *,
+        card: str = "",
     ) -> None:
         self._take = take
         self._ended = ended
-        waiting = _AHEAD.get(module)
-        started = waiting.pop() if waiting else _start(module)
+        waiting = _AHEAD.get((module, card))
+        started = waiting.pop() if waiting else _start(module, card)
         self._process, self._connection = started.process, started.connection
         self._sending = threading.Lock()
         threading.Thread(target=self._read, name=module.rpartition(".")[2], daemon=True).start()

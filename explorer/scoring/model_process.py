@@ -29,6 +29,7 @@ from explorer.records import PackedRow
 from explorer.scoring.child_process import Child, Message
 from explorer.scoring.encode import DescribedTokenizer, TextEncoder
 from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowOptions, RowScores
+from explorer.scoring.model_cards import ModelOnCards
 from explorer.scoring.own_process import MODEL_MODULE, TOKENIZER_MODULE
 from explorer.settings import Settings
 
@@ -124,10 +125,11 @@ class ModelProcess:
     the tokenizer and sends it long before the model is loaded, so that texts are encoded and decoded here, without
     importing transformers. Whatever needs the loaded model waits for it, and the waiting can be stopped.
 
-    With a `link` no process is started: the model is at the other end, and whoever reads from it calls `take`.
+    With a `link` no process is started: the model is at the other end, and whoever reads from it calls `take`. With
+    several `cards` each has a process with a copy of the model.
     """
 
-    def __init__(self, link: ModelConnection | None = None) -> None:
+    def __init__(self, link: ModelConnection | None = None, cards: Sequence[str] = ()) -> None:
         self.name = ""
         self.source: Source | None = None
         self._lock = threading.Lock()
@@ -139,7 +141,11 @@ class ModelProcess:
         self._encoder: TextEncoder | None = None
         self._end_reason = ""  # why nothing more comes
         # The model's first: its imports take longest.
-        self._model_process = link or Child(MODEL_MODULE, self.take, self.end)
+        self._model_process: ModelConnection = link or (
+            ModelOnCards(MODEL_MODULE, cards, self.take, self.end)
+            if len(cards) > 1
+            else Child(MODEL_MODULE, self.take, self.end)
+        )
         self._tokenizer_process = link or Child(TOKENIZER_MODULE, self.take, self._end_tokenizer_process)
 
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:

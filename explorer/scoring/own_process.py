@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
 MODEL_MODULE = "explorer.scoring.model_process_child"
 TOKENIZER_MODULE = "explorer.scoring.tokenizer_child"
 DRIVER = Path("/dev/nvidiactl")  # there where NVIDIA's driver is
+
+
+def cards() -> tuple[str, ...]:
+    """The GPUs that this process may use, named as in CUDA_VISIBLE_DEVICES; all there are where that is not set."""
+    if os.name != "posix" or not DRIVER.exists():
+        return ()
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is None:
+        numbers = [path.name.removeprefix("nvidia") for path in DRIVER.parent.glob("nvidia[0-9]*")]
+        return tuple(sorted(filter(str.isdecimal, numbers), key=int))
+    # As CUDA reads it: what follows a negative number is not there.
+    return tuple(
+        itertools.takewhile(lambda name: not name.startswith("-"), filter(None, map(str.strip, named.split(","))))
+    )
 
 
 def is_worthwhile() -> bool:

@@ -22,14 +22,16 @@ def started(monkeypatch):
     started = []
     plain = child_process._start
 
-    def start(module):
-        started.append((module, plain(module)))
+    def start(module, card=""):
+        started.append((module, plain(module, card)))
         return started[-1][1]
 
     monkeypatch.setattr(child_process, "subprocess", FORKED)
     monkeypatch.setattr(child_process, "_start", start)
     monkeypatch.setattr(own_process, "is_worthwhile", lambda: True)
-    monkeypatch.setattr(head_start, "count_for", lambda instances: 2 if instances >= head_start.MIN_INSTANCES else 0)
+    monkeypatch.setattr(
+        head_start, "count_for", lambda instances, cards: 2 if instances >= head_start.MIN_INSTANCES else 0
+    )
     return started
 
 
@@ -76,10 +78,10 @@ def test_processes_are_ended_as_soon_as_a_run_makes_its_parts_itself(settings, t
 def test_what_cannot_be_started_ahead_is_no_fault(started, monkeypatch):
     plain = child_process._start
 
-    def start(module):
+    def start(module, card=""):
         if module == head_start.PART_MODULE:
             raise BlockingIOError("Resource temporarily unavailable")
-        return plain(module)
+        return plain(module, card)
 
     monkeypatch.setattr(child_process, "_start", start)
     head_start.begin(RUN)

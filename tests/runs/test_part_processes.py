@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import signal
@@ -15,20 +16,22 @@ import pytest
 
 from explorer import processors
 from explorer.resources import Resources
-from explorer.runs import head_start, part_processes, worker
+from explorer.runs import head_start, own_cards, part_processes, worker
 from explorer.runs import spec as specs
+from explorer.runs.compute_target import ComputeTarget, save_target
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.scoring import child_process as child_module
-from explorer.scoring import own_process
+from explorer.scoring import model_cards, own_process
 from explorer.scoring.child_process import Child
 from tests.forked import FORKED
 
 SETTINGS = {
     "accuracy": {"per_group": 8},
+    "memorization": {"neighbours": 0, "per_group": 4, "more": "min_k_plus,recall"},
     "priming": {"per_group": 1, "lengths": (0, 40), "unrelated": "starter", "overlap": 0},
 }
-LIMITS = {"accuracy": None, "priming": 12}
+LIMITS = {"accuracy": None, "memorization": None, "priming": 12}
 
 
 FROM_NOTHING = "test_several_processes_make_the_rows_of_one[accuracy]"  # others are forked where imports are done
@@ -39,17 +42,18 @@ def two_processes(monkeypatch, request):
     if request.node.name != FROM_NOTHING:
         monkeypatch.setattr(child_module, "subprocess", FORKED)
     monkeypatch.setattr(own_process, "is_worthwhile", lambda: True)
-    monkeypatch.setattr(head_start, "count_for", lambda instances: 2)
+    monkeypatch.setattr(head_start, "count_for", lambda instances, cards: 2)
 
 
-def run(settings, study: str, model: str) -> RunFolder:
+def run(settings, study: str, model: str, *, cluster: str = "", say=lambda text: None) -> RunFolder:
     resources = Resources(settings)
     spec = make_spec(
         resources, study=study, model=model, benchmark="starter_pairs", dtype="float32", settings=SETTINGS[study],
         limit=LIMITS[study],
     )  # fmt: skip
     folder = RunFolder.create(settings.runs, spec)
-    worker.work(folder, resources, lambda text: None, wait=False)
+    save_target(folder, ComputeTarget(cluster))
+    worker.work(folder, resources, say, wait=False)
     return folder
 
 
@@ -82,7 +86,7 @@ def test_several_processes_make_the_rows_of_one(
     (settings.runs / several.run_id).rename(tmp_path / "several")
     monkeypatch.setattr(own_process, "is_worthwhile", lambda: False)
     alone = run(settings, study, str(tiny_gpt2))
-    assert alone.run_id == several.run_id and len(rows["scores"])
+    assert len(begun) == 2 and alone.run_id == several.run_id and len(rows["scores"])
     for table, frame in rows.items():
         pd.testing.assert_frame_equal(frame, alone.read(table), rtol=1e-4, atol=1e-3)
 
@@ -174,3 +178,60 @@ def test_so_many_processes_as_a_machine_and_a_run_are_worth(
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
     monkeypatch.setattr(head_start, "free_ram", lambda: None if gigabytes is None else gigabytes << 30)
     assert head_start.count_for(instances) == count
+
+
+@pytest.mark.slow
+def test_on_the_cards_of_this_machine_a_run_is_done_without_ray_and_goes_on_when_a_process_is_killed(
+    settings, tiny_gpt2, two_processes, monkeypatch, tmp_path, begun
+):
+    alone = run(settings, "accuracy", str(tiny_gpt2))
+    rows = {table: alone.read(table) for table in ("scores", "measures", "instances")}
+    (settings.runs / alone.run_id).rename(tmp_path / "alone")
+    monkeypatch.setattr(own_process, "cards", lambda: ("0", "1"))
+    monkeypatch.setattr(own_cards, "PROCESSES", tmp_path)  # no Ray is running
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)  # Ray is not installed
+    plain = model_cards.ModelOnCards._give
+    killed = []
+
+    def kill_one_at_the_third(self, message):
+        if message[1] == 3 and not killed:
+            killed.append(self.pids["1"])
+            os.kill(killed[0], signal.SIGKILL)
+        plain(self, message)
+
+    monkeypatch.setattr(model_cards.ModelOnCards, "_give", kill_one_at_the_third)
+    said = []
+    folder = run(settings, "accuracy", str(tiny_gpt2), cluster="auto", say=said.append)
+    assert folder.run_id == alone.run_id and folder.progress().status == "complete", folder.progress().message
+    assert "on 2 GPUs of this machine" in said and killed
+    for table, frame in rows.items():
+        pd.testing.assert_frame_equal(frame, folder.read(table), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "cards"),
+    [
+        ({}, ("0", "1", "2")),
+        ({"workers": 2}, ("0", "1")),
+        ({"workers": 1}, ()),
+        ({"cluster": "10.0.0.1:6379"}, ()),
+        ({"to": "s3://bucket/prefix"}, ()),
+    ],
+)
+def test_the_cards_of_this_machine_are_for_auto_alone(monkeypatch, tmp_path, asked, cards):
+    monkeypatch.setattr(own_cards, "PROCESSES", tmp_path)
+    monkeypatch.setattr(own_process, "cards", lambda: ("0", "1", "2"))
+    where = ComputeTarget(**{"cluster": "auto", **asked})
+    assert own_cards.cards_of(where, "model", only_scores=True) == cards
+    assert own_cards.cards_of(where, "model", only_scores=False) == ()
+    assert own_cards.cards_of(where, "http://localhost:8000/v1#m", only_scores=True) == ()
+
+
+def test_a_ray_that_is_running_is_used(monkeypatch, tmp_path):
+    monkeypatch.setattr(own_process, "cards", lambda: ("0", "1"))
+    monkeypatch.setattr(own_cards, "PROCESSES", tmp_path)
+    (tmp_path / "17").mkdir()
+    (tmp_path / "17" / "comm").write_text("bash\n", encoding="utf-8")
+    assert own_cards.cards_of_auto() == ("0", "1")
+    (tmp_path / "17" / "comm").write_text("gcs_server\n", encoding="utf-8")
+    assert own_cards.cards_of_auto() == ()
