@@ -41,6 +41,7 @@ SHAPES = {
     "pythia-6.9b": {
         "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 16384,
     },
+    "30b": {"hidden_size": 7168, "num_hidden_layers": 48, "num_attention_heads": 56, "intermediate_size": 28672},
 }  # fmt: skip
 
 

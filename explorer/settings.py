@@ -38,6 +38,7 @@ class Settings:
     price_out: float = 0.0
     offline: bool = False  # True: never try the network
     threads: int = 0  # CPU threads for torch, 0 = torch's own choice
+    shard: bool = False  # spread a model over all GPUs of this machine
     parallel_runs: int = 1  # full runs done at the same time on this machine
     own_counts: Path | None = None  # another folder for counts, where the cache is no local disk
 
@@ -119,6 +120,7 @@ def read(cache: str | Path | None = None, data: str | Path | None = None) -> Set
         price_out=_number(env, "EXPLORER_PRICE_OUT", 0.0),
         offline=env.get("EXPLORER_OFFLINE", "") not in ("", "0"),
         threads=int(_number(env, "EXPLORER_THREADS", 0)),
+        shard=env.get("EXPLORER_SHARD", "") in ("1", "auto"),
         parallel_runs=max(1, int(_number(env, "EXPLORER_PARALLEL_RUNS", 1))),
     )
 

@@ -94,6 +94,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         seeds = range(args.seed, args.seed + args.seeds)
         return sweeps.run_sweep(args, settings, models, names, seeds, request)
     place = where.place_from(args) or THIS_MACHINE
+    settings = dataclasses.replace(settings, shard=settings.shard or place.shard)
     resources = Resources(settings, work_here.preparation_lines())
     study_settings = find_study(args.study).resolve(request["settings"])
     only_scores = find_study(args.study).only_scores(study_settings)

@@ -11,12 +11,17 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """--cluster and what goes with it."""
-    group = parser.add_argument_group("on a cluster (docs/SCALING.md)")
+    group = parser.add_argument_group("on several GPUs or a cluster (docs/SCALING.md)")
     group.add_argument(
         "--cluster",
         metavar="ADDRESS",
         help="all GPUs: auto (those of the running Ray cluster, else of this machine), or those of host:6379 or "
         "ray://host:10001; here = none",
+    )
+    group.add_argument(
+        "--shard",
+        choices=("auto", "none"),
+        help="auto: one model over all GPUs of this machine, where it is too large for one of them",
     )
     group.add_argument("--to", metavar="URL", default="", help="send the parts to a bucket, s3://bucket/prefix")
     group.add_argument("--workers", type=int, default=0, metavar="N", help="at most N at once (default: one a GPU)")
@@ -27,7 +32,7 @@ def place_from(args: argparse.Namespace) -> ComputeTarget | None:
     """The place that the flags name, checked; none where no flag was given."""
     from explorer.runs.compute_target import ComputeTarget, checked_target
 
-    if args.cluster is None and not (args.to or args.workers or args.cpus):
+    if args.cluster is None and args.shard is None and not (args.to or args.workers or args.cpus):
         return None
     cluster = args.cluster if args.cluster not in (None, "here") else ""
-    return checked_target(ComputeTarget(cluster, args.to, args.workers, args.cpus))
+    return checked_target(ComputeTarget(cluster, args.to, args.workers, args.cpus, args.shard == "auto"))

@@ -26,12 +26,13 @@ class ComputeTarget:
     to: str = ""  # a bucket for the parts, s3://bucket/prefix; "" = the run's folder, on a disk that all nodes share
     workers: int = 0  # at most that many at once; 0 = as many as there is room for
     cpus: int = 0  # processors of a worker where there is no GPU; 0 = 4, or as many as the largest node has
+    shard: bool = False  # one model over all GPUs of this machine
 
     @property
     def in_words(self) -> str:
         """The place as a list or a log names it."""
         if not self.cluster:
-            return "this machine"
+            return "this machine, one model over its GPUs" if self.shard else "this machine"
         into = f", parts to {self.to}" if self.to else ""
         return f"the Ray cluster {self.cluster}{into}"
 
@@ -42,11 +43,13 @@ THIS_MACHINE = ComputeTarget()
 def checked_target(where: ComputeTarget) -> ComputeTarget:
     """The place itself; UsageError where it cannot be meant or its packages are missing."""
     if not where.cluster:
-        if where != THIS_MACHINE:
+        if dataclasses.replace(where, shard=False) != THIS_MACHINE:
             raise UsageError(
                 "--to, --workers and --cpus are for a run on a cluster. Give --cluster auto or an address."
             )
         return where
+    if where.shard:
+        raise UsageError("--shard spreads one model over the GPUs of this machine. Leave --cluster out.")
     if not re.fullmatch(r"auto|(ray://)?[\w.-]+:\d{1,5}", where.cluster):
         raise UsageError(
             f"--cluster is {where.cluster!r}, expected auto, here, or an address like 10.0.0.1:6379 or "
@@ -92,6 +95,7 @@ def read_target(folder: RunFolder) -> ComputeTarget:
         to=_text(fields.get("to")),
         workers=_whole_number(fields.get("workers")),
         cpus=_whole_number(fields.get("cpus")),
+        shard=fields.get("shard") is True,
     )
 
 

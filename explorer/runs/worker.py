@@ -6,6 +6,7 @@ On a cluster the parts are made elsewhere, and this process hands them out; all 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gc
 import os
 import platform
@@ -147,6 +148,8 @@ def _run(
         raise RunError(f"This run is {mark}: its answers were made elsewhere. Import its file again to mend it.")
     folder.write_progress(status="running", message="loading")
     spec = folder.spec
+    if where.shard:
+        resources.settings = dataclasses.replace(resources.settings, shard=True)
     only_scores = find_study(spec.study).only_scores(spec.settings)
     resources.cards = own_cards.cards_of(where, spec.model, only_scores=only_scores)
     if only_scores and (resources.cards or not where.cluster):

@@ -13,7 +13,7 @@ from explorer.records import PackedRow
 from explorer.scoring import hf_kind, hf_load, hf_source, hf_tokenizer
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
-from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
+from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype, spread_over
 from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_load import describe
 from explorer.scoring.hf_source import Source
@@ -45,7 +45,8 @@ class HFModel:
 
     def record(self) -> dict[str, str | int]:
         """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how rows are batched."""
-        return describe(self, {"attention": self.runner.attention, "batches": self.runner.mode})
+        cards = {"cards": self.runner.cards} if self.runner.cards > 1 else {}
+        return describe(self, {"attention": self.runner.attention, "batches": self.runner.mode, **cards})
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
         """One request as token ids."""
@@ -95,7 +96,8 @@ def load(
     source = source or hf_source.find(name, settings, device=device, dtype=dtype, revision=revision, progress=progress)
     if progress:
         progress(f"Loading {source.name}", 0.9)
-    check_memory(name, hf_source.count_parameters(source.path), dtype_name, target_device)
+    devices = spread_over(target_device, shard=settings.shard)
+    check_memory(name, hf_source.count_parameters(source.path), dtype_name, *devices)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     if dtype_name == "float32":
@@ -104,7 +106,7 @@ def load(
     _require_causal(source, config)
     tokenizer = hf_tokenizer.read_tokenizer(source, repair_advice(source))
     hf_kind.require_size_as_files(source.name, config, hf_source.count_parameters(source.path), repair_advice(source))
-    model = _weights(source, config, dtype_name, target_device)
+    model = _weights(source, config, dtype_name, devices)
     hf_load.require_own_tokenizer(source.name, tokenizer, model)
     hf_kind.require_causal_scores(source.name, model)
     model_to_score = HFModel(source, model, tokenizer, dtype_name)
@@ -121,7 +123,7 @@ def _require_causal(source: Source, config: Any) -> None:
         )
 
 
-def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> Any:
+def _weights(source: Source, config: Any, dtype: str, devices: Sequence[torch.device]) -> Any:
     transformers.utils.logging.disable_progress_bar()
     try:
         loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
@@ -132,7 +134,7 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
             trust_remote_code=False,
             use_safetensors=True,
             output_loading_info=True,
-            device_map=device if device.type == "cuda" else None,  # straight to the card, not through memory
+            device_map=_device_map(devices),
         )
         model, report = loaded
         missing = sorted(report["missing_keys"])
@@ -141,7 +143,7 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
                 f"The files of {source.name} lack {len(missing)} of the model's weights ({missing[0]}, ...). "
                 f"They may be damaged or belong to another architecture. {repair_advice(source)}"
             )
-        return model.to(device).eval()
+        return model.eval() if len(devices) > 1 else model.to(devices[0]).eval()
     except torch.OutOfMemoryError as error:
         raise ModelError(
             f"The GPU's memory is too small for {source.name}. Choose a smaller model or dtype."
@@ -150,3 +152,10 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
         raise
     except Exception as error:
         raise ModelError(f"{source.name} cannot be loaded ({first_line(error)}). {repair_advice(source)}") from error
+
+
+def _device_map(devices: Sequence[torch.device]) -> Any:
+    """Straight to the card, not through memory; over several, accelerate lays the layers out."""
+    if len(devices) > 1:
+        return "balanced"
+    return devices[0] if devices[0].type == "cuda" else None

@@ -17,8 +17,8 @@ from safetensors import SafetensorError, safe_open
 
 from explorer import plain_json
 from explorer.scoring import hf_source
-from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
-from explorer.scoring.engine.families import CausalModel, Shape, place_of, read_shape
+from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype, spread_over
+from explorer.scoring.engine.families import CausalModel, Shape, device_of, place_of, read_shape
 from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_model_record import model_record
 from explorer.scoring.hf_source import Source
@@ -45,7 +45,13 @@ class DirectModel:
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, without what the tokenizer adds: its hash and the window."""
-        scored_by = {"attention": self.runner.attention, "batches": self.runner.mode, "layers": "lexiscope"}
+        scored_by: dict[str, str | int] = {
+            "attention": self.runner.attention,
+            "batches": self.runner.mode,
+            "layers": "lexiscope",
+        }
+        if self.runner.cards > 1:
+            scored_by["cards"] = self.runner.cards
         return model_record(self.source, self.dtype, self.runner.device, scored_by)
 
 
@@ -63,13 +69,14 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
         return None
     if shape is None or not files:
         return None
-    check_memory(source.name, hf_source.count_parameters(source.path), dtype_name, target_device)
+    devices = spread_over(target_device, shard=settings.shard)
+    check_memory(source.name, hf_source.count_parameters(source.path), dtype_name, *devices)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     if dtype_name == "float32":
         torch.set_float32_matmul_precision("highest")  # no TF32
     try:
-        model = _read_weights(files, shape, DTYPES[dtype_name], target_device)
+        model = _read_weights(files, shape, DTYPES[dtype_name], devices)
     except (OSError, SafetensorError, torch.OutOfMemoryError, *CONFIG_ERRORS):
         return None
     return DirectModel(source, RowRunner(model), dtype_name) if model else None
@@ -83,7 +90,9 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
 #     names      w0 w1 w2 w3 w4 w5 w6 w7
 #     thread 0   w0          w4
 #     thread 1      w1          w5                and so on
-def _read_weights(files: Sequence[Path], shape: Shape, dtype: torch.dtype, device: torch.device) -> CausalModel | None:
+def _read_weights(
+    files: Sequence[Path], shape: Shape, dtype: torch.dtype, devices: Sequence[torch.device]
+) -> CausalModel | None:
     """The model with its weights in their place, or None where the files hold others than it needs."""
     names = [
         (file, name, place) for file in files for name in _names(file) if (place := place_of(name, shape.model_type))
@@ -101,9 +110,13 @@ def _read_weights(files: Sequence[Path], shape: Shape, dtype: torch.dtype, devic
 
     def read(part: Sequence[tuple[Path, str, str]]) -> dict[str, torch.Tensor]:
         tensors: dict[str, torch.Tensor] = {}
-        for file in {file for file, *_ in part}:
+        wanted: dict[tuple[Path, torch.device], list[tuple[str, str]]] = {}
+        for file, name, place in part:
+            device = device_of(place, shape.num_hidden_layers, devices)
+            wanted.setdefault((file, device), []).append((name, place))
+        for (file, device), names_there in wanted.items():
             with safe_open(file, "pt", device=str(device)) as opened:
-                tensors |= {place: opened.get_tensor(name).to(dtype) for of, name, place in part if of == file}
+                tensors |= {place: opened.get_tensor(name).to(dtype) for name, place in names_there}
         return tensors
 
     weights: dict[str, Any] = {}
@@ -113,8 +126,8 @@ def _read_weights(files: Sequence[Path], shape: Shape, dtype: torch.dtype, devic
     if any(tuple(weights[place].shape) != shapes[place] for place in shapes):
         return None
     if shape.tie_word_embeddings:
-        weights["head.weight"] = weights["base_model.embedding.weight"]
-    model.put(weights, device)
+        weights["head.weight"] = weights["base_model.embedding.weight"].to(devices[-1])
+    model.put(weights)
     return model.eval()
 
 

@@ -36,9 +36,9 @@ HALF_PRECISION_TOLERANCE = (
 
 
 def open_decoder(model: Any, rows: int | None = None) -> Decoder:
-    """The fast decoder where the model's architecture is known to take it, else the plain one."""
+    """The fast decoder where the model's architecture is known to take it and it is on one card, else the plain one."""
     runner: RowRunner = model.runner
-    if runner.mode == "packed":
+    if runner.mode == "packed" and runner.cards == 1:
         decoder = CachedDecoder(runner, model.window, rows)
         if decoder.agrees():
             return decoder

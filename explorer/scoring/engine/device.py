@@ -42,6 +42,12 @@ def start_gpu() -> None:
             (ones @ ones).sum().item()
 
 
+def spread_over(device: torch.device, *, shard: bool) -> list[torch.device]:
+    """The devices that a model is loaded on: this one, or with `shard` all GPUs, where there are several."""
+    count = torch.cuda.device_count() if shard and device.type == "cuda" and device.index is None else 1
+    return [torch.device("cuda", number) for number in range(count)] if count > 1 else [device]
+
+
 def choose_dtype(dtype: str, device: torch.device) -> str:
     """The dtype's name, or for `auto` the one that suits the device."""
     if dtype == "auto":
@@ -78,17 +84,19 @@ def row_length(length: int, device: torch.device, window: int | None = None) -> 
     return rounded + 1 if rounded % MISREAD_MULTIPLE == 1 else rounded
 
 
-def check_memory(name: str, parameters: int, dtype: str, device: torch.device) -> None:
-    """Refuses a model whose weights would not fit into what is free."""
+def check_memory(name: str, parameters: int, dtype: str, *devices: torch.device) -> None:
+    """Refuses a model whose weights would not fit into what is free on these devices together."""
     share, spare = MEMORY_BEYOND_WEIGHTS
-    need = parameters * DTYPES[dtype].itemsize * share + spare
-    on_gpu = device.type == "cuda"
-    free = torch.cuda.mem_get_info(device)[0] if on_gpu else free_ram()
-    where = "The GPU" if on_gpu else "This machine"
+    need = parameters * DTYPES[dtype].itemsize * share + spare * len(devices)
+    on_gpu = devices[0].type == "cuda"
+    free = sum(torch.cuda.mem_get_info(device)[0] for device in devices) if on_gpu else free_ram()
+    where = "This machine" if not on_gpu else "The GPU" if len(devices) == 1 else f"{len(devices)} GPUs together"
+    has = "has" if len(devices) == 1 else "have"
     if free is not None and need > free:
         smaller = " or --dtype bfloat16" if dtype == "float32" else ""
+        smaller += ", or --shard auto" if on_gpu and len(devices) == 1 and torch.cuda.device_count() > 1 else ""
         raise ModelError(
             f"{name} is too large: {parameters / 1e6:,.0f} million parameters in {dtype} need about "
-            f"{need / 1e9:.1f} GB. {where} has {free / 1e9:.1f} GB free. Choose a smaller model{smaller}, "
+            f"{need / 1e9:.1f} GB. {where} {has} {free / 1e9:.1f} GB free. Choose a smaller model{smaller}, "
             "or close other programs."
         )

@@ -13,7 +13,7 @@ can ask for besides is not built here: `read_shape` then gives None, and transfo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -396,10 +396,12 @@ class Trunk(nn.Module):
             self.norm = (GemmaNorm if shape.model_type == "gemma3_text" else RMSNorm)(width, shape.rms_norm_eps)
         self.frequencies: dict[str, Tensor] = {}  # by kind of layer
         self.scale: Tensor | None = None  # of the embeddings
+        self.devices: list[torch.device] = []  # of the layers
 
-    def place(self, device: torch.device) -> None:
+    def place(self) -> None:
         """Makes what is no weight, once the weights are there."""
-        shape = self.shape
+        shape, device = self.shape, self.embedding.weight.device
+        self.devices = [layer.get_buffer("input_layernorm.weight").device for layer in self.layers]
         size = int(getattr(shape, "head_dim", shape.hidden_size // shape.num_attention_heads) * shape.rotated)
         # Made on the processor, as transformers make them: a GPU's powers differ in the last digit.
         steps = torch.arange(0, size, 2, dtype=torch.float, device="cpu") / size
@@ -435,13 +437,26 @@ class Trunk(nn.Module):
             back = position_ids[:, None, :, None] - position_ids[:, None, None, :]
             by_kind[SLIDING] = (back >= 0) & (back < self.shape.sliding_window)
         masks = {kind: _additive(mask, hidden) for kind, mask in by_kind.items()}
-        for kind, layer in zip(self.kinds, self.layers, strict=True):
+        # With layers on several cards, each card works on a batch of its own: the calls for the next batch are queued
+        # on the first while the last is still under way on the others.
+        for kind, layer, device in zip(self.kinds, self.layers, self.devices, strict=True):
+            if hidden.device != device:
+                hidden, masks, rotations = (_moved(each, device) for each in (hidden, masks, rotations))
             hidden = layer(hidden, masks[kind], rotations[kind])
         return SimpleNamespace(last_hidden_state=self.norm(hidden))
 
     def _rotation(self, kind: str, positions: Tensor, dtype: torch.dtype) -> Rotation:
         angles = positions[:, :, None].float() * self.frequencies[kind]
         return angles.cos().to(dtype), angles.sin().to(dtype)
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    """A tensor, or tuples and dictionaries of such, on the device."""
+    if isinstance(value, Tensor):
+        return value.to(device, non_blocking=True)
+    if isinstance(value, dict):
+        return {name: _moved(each, device) for name, each in value.items()}
+    return tuple(_moved(each, device) for each in value) if isinstance(value, tuple) else value
 
 
 def _additive(mask: Any, hidden: Tensor) -> Any:
@@ -463,8 +478,13 @@ class CausalModel(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.head.weight.device
+        """Where token ids are read."""
+        return self.base_model.embedding.weight.device
+
+    @property
+    def cards(self) -> int:
+        """How many devices the weights are on."""
+        return len({*self.base_model.devices, self.device, self.head.weight.device})
 
     @property
     def dtype(self) -> torch.dtype:
@@ -476,12 +496,12 @@ class CausalModel(nn.Module):
         parts = [(name, part) for name, part in self.named_modules() if isinstance(part, Weights)]
         return {f"{name}.{weight}": shape for name, part in parts for weight, shape in part.shapes.items()}
 
-    def put(self, weights: Mapping[str, Tensor], device: torch.device) -> None:
-        """Takes the weights over, all of them, on the device that they are on."""
+    def put(self, weights: Mapping[str, Tensor]) -> None:
+        """Takes the weights over, all of them, on the devices that they are on."""
         for name, tensor in weights.items():
             part, _, weight = name.rpartition(".")
             setattr(self.get_submodule(part), weight, tensor)
-        self.base_model.place(device)
+        self.base_model.place()
 
     def get_output_embeddings(self) -> Linear:
         """The output layer."""
@@ -501,6 +521,14 @@ WEIGHT_NAMES = {
 }  # fmt: skip
 OUTPUT = ("embed_out.weight", "lm_head.weight")
 NOT_WEIGHTS = (".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq")
+
+
+def device_of(place: str, layers: int, devices: Sequence[torch.device]) -> torch.device:
+    """Where the weight of this place goes: the layers in turn, equally many on each device; the output on the last."""
+    inside = place.removeprefix("base_model.")
+    if inside.startswith("layers."):
+        return devices[int(inside.split(".")[1]) * len(devices) // layers]
+    return devices[0] if inside.startswith("embedding.") else devices[-1]
 
 
 def place_of(name: str, family: str) -> str:

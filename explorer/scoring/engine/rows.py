@@ -51,6 +51,7 @@ class RowRunner:
         self.model = model
         self.config = model.config.get_text_config()
         self.device: torch.device = model.device
+        self.cards = _count_cards(model)
         self.dtype: torch.dtype = model.dtype
         self.head = Head(model, self.config)
         # Held around every forward pass, the generator's too: some tricks replace parts of the model while they run.
@@ -142,7 +143,7 @@ class RowRunner:
                     inputs = self._to_device(tokens)
                     hidden = self.model.base_model(input_ids=inputs, use_cache=False).last_hidden_state[0, -1:]
                     # One position alone: its logits over all of the vocabulary take a megabyte.
-                    logits = self.head.logits(hidden, 0, self.head.words)[0]
+                    logits = self.head.logits(hidden.to(self.head.weight.device), 0, self.head.words)[0]
                 else:
                     logits = self.model(input_ids=self._to_device(tokens), use_cache=False).logits[0, -1].float()
                 best = logits.log_softmax(-1).topk(min(count, len(logits)))
@@ -192,13 +193,17 @@ class RowRunner:
         if self.mode == "packed":
             # The output layer only where something is scored: it is the largest product of a small model.
             with _planned_once(length):
-                hidden = self._hidden(batch[0].chain, *padded).flatten(0, 1)[self._to_device(heads)]
+                hidden = self._hidden(batch[0].chain, *padded).flatten(0, 1)
+            # The output layer of a model on several cards is not where its tokens are read.
+            hidden = hidden[to_device(heads, hidden.device)].to(self.head.weight.device, non_blocking=True)
             logprobs, greedy = self.head.score(hidden, target_heads, targets)
-            spread = [each[self._to_device(target_heads)] for each in self.head.moments(hidden)] if moments else []
+            at_targets = to_device(target_heads, hidden.device)
+            spread = [each[at_targets] for each in self.head.moments(hidden)] if moments else []
         else:
             # An architecture the engine does not know may do more behind its layers than Head does: its own logits.
-            logits = self._logits(batch, padded[0]).flatten(0, 1)[self._to_device(heads[target_heads])].float()
-            at = self._to_device(targets)
+            logits = self._logits(batch, padded[0]).flatten(0, 1)
+            logits = logits[to_device(heads[target_heads], logits.device)].float()
+            at = to_device(targets, logits.device)
             every = logits.log_softmax(-1)
             logprobs, greedy = every.gather(1, at[:, None])[:, 0], logits.argmax(-1) == at
             spread = list(moments_of(every)) if moments else []
@@ -234,7 +239,7 @@ class RowRunner:
                 for path in paths(fed):
                     logits = self.model(input_ids=self._to_device(path.ids[None]), use_cache=False).logits[0].float()
                     logprobs = logits.log_softmax(-1)[
-                        self._to_device(path.heads[path.target_heads]), self._to_device(path.targets)
+                        to_device(path.heads[path.target_heads], logits.device), to_device(path.targets, logits.device)
                     ]
                     plain[path.slots] = logprobs.double().cpu().numpy()
         except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
@@ -256,6 +261,11 @@ def _planned_once(length: int) -> Iterator[None]:
         yield
     finally:
         torch.backends.cuda.enable_cudnn_sdp(usual)
+
+
+def _count_cards(model: Any) -> int:
+    """How many devices a model is on: the engine's own says it, accelerate notes it on those of transformers."""
+    return int(getattr(model, "cards", 0)) or max(1, len(set(getattr(model, "hf_device_map", {}).values())))
 
 
 def _toy_row(trunk: int, words: int) -> PackedRow:
