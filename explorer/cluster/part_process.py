@@ -14,7 +14,7 @@ It ends when the other end of the socket is closed, however the process there en
 
 from __future__ import annotations
 
-import contextlib
+import dataclasses
 import os
 import queue
 import sys
@@ -140,7 +140,7 @@ def main(socket: int) -> None:
 def _make_parts(coordinator: Coordinator) -> None:
     resources: Resources | None = None
     while isinstance(job := coordinator.work.get(), BenchmarkToRead):
-        resources = _read_ahead(job)
+        resources = resources or _read_ahead(job)
     spec, folder = specs.from_json(job.spec), RunFolder(Path(job.folder))
     if resources is None or resources.settings != job.settings:
         resources = Resources(job.settings)
@@ -158,11 +158,14 @@ def _make_parts(coordinator: Coordinator) -> None:
     )
 
 
-def _read_ahead(asked: BenchmarkToRead) -> Resources:
-    """Resources that hold the instances of a run that is not yet known."""
-    resources = Resources(asked.settings)
-    with contextlib.suppress(ExplorerError):  # whoever names the run says what is wrong
+def _read_ahead(asked: BenchmarkToRead) -> Resources | None:
+    """Resources that hold the instances of a run that is not yet known; none where these are not here."""
+    resources = Resources(asked.settings if asked.is_fetched else dataclasses.replace(asked.settings, offline=True))
+    try:
         resources.instances(asked.benchmark, asked.splits)
+    except ExplorerError:  # whoever names the run says what is wrong
+        return None
+    resources.settings = asked.settings
     return resources
 
 

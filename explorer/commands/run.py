@@ -109,8 +109,10 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
             head_start.end()
     try:
         splits = splits_of(study_settings)
+        # Twice: what is on this machine is read by all processes at once, what is not is fetched by this one first.
+        head_start.read_benchmark(settings, names[0], splits, is_fetched=False)
         resources.instances(names[0], splits)
-        head_start.read_benchmark(settings, names[0], splits)  # now that it is on this machine
+        head_start.read_benchmark(settings, names[0], splits, is_fetched=True)
         return _run_one(args, settings, resources, place, models[0], names[0], request)
     finally:
         resources.end_process()

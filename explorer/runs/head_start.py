@@ -49,6 +49,7 @@ class BenchmarkToRead:
     settings: Settings
     benchmark: str
     splits: tuple[str, ...]
+    is_fetched: bool  # else it is read only where it need not be fetched
 
 
 def count_for(instances: int, cards: int = 1) -> int:
@@ -94,9 +95,9 @@ def _is_address(word: str) -> bool:
     return "://" in word
 
 
-def read_benchmark(settings: Settings, benchmark: str, splits: Sequence[str]) -> None:
-    """Tells the part processes that were begun which instances will be asked for."""
-    child_process.send_ahead(PART_MODULE, ("read", BenchmarkToRead(settings, benchmark, tuple(splits))))
+def read_benchmark(settings: Settings, benchmark: str, splits: Sequence[str], *, is_fetched: bool) -> None:
+    """Tells the part processes that were begun which instances will be asked for, and whether they are here surely."""
+    child_process.send_ahead(PART_MODULE, ("read", BenchmarkToRead(settings, benchmark, tuple(splits), is_fetched)))
 
 
 def end() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,13 +20,20 @@ def pairing_p(x: np.ndarray, y: np.ndarray, *, permutations: int = PERMUTATIONS,
 
     All pairings are tried for up to 8 pairs, else `permutations` random ones, p = (b + 1) / (N + 1).
     """
+    return pairing_ps(x, [y], permutations=permutations, seed=seed)[0]
+
+
+def pairing_ps(
+    x: np.ndarray, others: Sequence[np.ndarray], *, permutations: int = PERMUTATIONS, seed: int = 0
+) -> list[float]:
+    """`pairing_p` of x and each of the others, all in the same orders, whose drawing takes most of the time."""
     from scipy.stats import permutation_test
 
     exact = x.size <= EXACT_UP_TO
-    first, second = standardize(x), standardize(y)
+    first, seconds = standardize(x), np.array([standardize(y) for y in others]).T
     test = permutation_test(
         (first,),  # one column alone: pairing it with a fixed second tries n! orders instead of n!²
-        lambda order, axis=-1: np.abs(order @ second),
+        lambda order, axis=-1: np.abs(order @ seconds),
         permutation_type="pairings",
         vectorized=True,
         n_resamples=math.inf if exact else permutations,
@@ -33,7 +41,10 @@ def pairing_p(x: np.ndarray, y: np.ndarray, *, permutations: int = PERMUTATIONS,
         alternative="greater",
         rng=np.random.default_rng(seed),
     )
-    return _share_beyond(test.null_distribution, float(test.statistic), 1.0, exact)
+    return [
+        _share_beyond(permuted, float(observed), 1.0, exact)
+        for permuted, observed in zip(test.null_distribution.T, test.statistic, strict=True)
+    ]
 
 
 def _share_beyond(permuted: np.ndarray, observed: float, scale: float, exact: bool) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from explorer.stats.bootstrap import percentile_interval, resample_weights
 from explorer.stats.estimate import FEWEST, Estimate, drawn_from_enough
 from explorer.stats.gaps import drop_gaps, numbers
-from explorer.stats.permutation import PERMUTATIONS, pairing_p, standardize
+from explorer.stats.permutation import PERMUTATIONS, pairing_p, pairing_ps, standardize
 
 _CELLS = 2_000_000  # numbers held at once while permuting
 
@@ -77,6 +77,32 @@ def spearman(
         else float(correlation.pvalue)
     )
     return drawn_from_enough(RankCorrelation(float(correlation.statistic), low, high, a.size, p, left_out, reason))
+
+
+def spearman_with_all(
+    x: ArrayLike, columns: Sequence[ArrayLike], *, permutations: int = PERMUTATIONS, seed: int = 0
+) -> list[RankCorrelation]:
+    """`spearman` of x with each of the columns, without intervals; what has the same gaps shares its permutations."""
+    from scipy.stats import spearmanr
+
+    first = numbers(x)
+    results: dict[int, RankCorrelation] = {}
+    alike: dict[bytes, list[int]] = {}  # columns by the items that have both measures
+    for number, column in enumerate(columns):
+        both_known = np.isfinite(first) & np.isfinite(numbers(column))
+        if _why_no_correlation(first[both_known], numbers(column)[both_known]):
+            results[number] = spearman(first, column, permutations=0, resamples=0)  # says why there is none
+        else:
+            alike.setdefault(both_known.tobytes(), []).append(number)
+    for mask, places in alike.items():
+        both_known = np.frombuffer(mask, dtype=bool)
+        a, known = first[both_known], [numbers(columns[number])[both_known] for number in places]
+        ranks = [_average_ranks(values) for values in known]
+        ps = pairing_ps(_average_ranks(a), ranks, permutations=permutations, seed=seed)
+        for number, values, p in zip(places, known, ps, strict=True):
+            rho, left_out = float(spearmanr(a, values).statistic), first.size - a.size
+            results[number] = drawn_from_enough(RankCorrelation(rho, math.nan, math.nan, a.size, p, left_out))
+    return [results[number] for number in range(len(columns))]
 
 
 # Pooled over groups a correlation may be made by the groups alone. Two paradigms, an easy one of frequent words and a

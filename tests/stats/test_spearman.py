@@ -1,3 +1,4 @@
+import dataclasses
 import math
 
 import numpy as np
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from explorer.stats.spearman import _resampled_rho, spearman, spearman_table, spearman_within
+from explorer.stats.spearman import _resampled_rho, spearman, spearman_table, spearman_with_all, spearman_within
 
 pairs = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=8)
 
@@ -128,3 +129,16 @@ def test_within_groups_the_normal_p_is_near_the_permuted_one():
     assert (quick.value, quick.low, quick.high) == (slow.value, slow.low, slow.high)
     assert quick.p == pytest.approx(slow.p, abs=0.02)
     assert quick.low < quick.value < quick.high
+
+
+@pytest.mark.parametrize("size", [4, 7, 40])
+def test_one_measure_with_many_has_what_it_has_with_each(size):
+    chance = np.random.default_rng(3)
+    x = chance.integers(0, 9, size).astype(float)
+    columns = [x + chance.normal(0, 5, size), chance.normal(size=size), np.ones(size), chance.integers(0, 3, size)]
+    columns[1][1], columns[0][2] = math.nan, math.inf
+    together = spearman_with_all(x, columns, permutations=300, seed=5)
+    for column, result in zip(columns, together, strict=True):
+        alone = spearman(x, column, permutations=300, resamples=0, seed=5)
+        assert dataclasses.asdict(result) == pytest.approx(dataclasses.asdict(alone), nan_ok=True)
+        assert (result.p == alone.p) or (math.isnan(result.p) and math.isnan(alone.p))

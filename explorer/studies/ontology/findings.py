@@ -21,7 +21,7 @@ from explorer.rows.builders import Row, finding_row, instance_of
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
-from explorer.stats.spearman import spearman
+from explorer.stats.spearman import spearman_with_all
 from explorer.stats.weighted import Strata, weighted_mean, weighted_spearman
 from explorer.studies.ontology import declared
 from explorer.studies.ontology import languages as ontology_languages
@@ -167,18 +167,21 @@ def knowledge(frame: pd.DataFrame, buckets: Sequence[Bucket], seed: int, strata:
     """
     rows = []
     wrong = (frame["correct"] == 0).to_numpy()
-    for finding in declared.KNOWLEDGE:
-        values = frame[finding.name].to_numpy()
-        if np.isnan(values).all():
-            continue
+    counts = frame["count"].to_numpy()
+    measured = {
+        finding: values
+        for finding in declared.KNOWLEDGE
+        if not np.isnan(values := frame[finding.name].to_numpy()).all()
+    }
+    with_counts = spearman_with_all(counts, list(measured.values()), permutations=PERMUTATIONS, seed=seed)
+    for (finding, values), of_sample in zip(measured.items(), with_counts, strict=True):
         rows += [
             _mean(finding, "overall", values, strata),
             _mean(finding, "wrong answers", values[wrong], strata and strata.where(wrong)),
         ]
         for bucket in buckets:
             rows.append(_mean(declared.IN_BUCKET[finding], str(bucket.number), values[list(bucket.rows)]))
-        counts = frame["count"].to_numpy()
-        with_count: Estimate = spearman(counts, values, permutations=PERMUTATIONS, resamples=0, seed=seed)
+        with_count: Estimate = of_sample
         detail = None
         if strata is not None:
             detail = {"sample": None if math.isnan(with_count.value) else with_count.value}
