@@ -13,7 +13,7 @@ EVERY = "[-h] [--cache DIR] [--data DIR] [--json] [--debug]"
 A_STUDY = (
     "[--model MODEL [MODEL ...]] --benchmark NAME [NAME ...] [--suite S] [--slice NAME] [--limit LIMIT] [--seed SEED] "
     "[--seeds N] [--sweep NAME] [--keep {all,none}] [--dtype {auto,float32,bfloat16,float16}] [--set KEY=VALUE] "
-    "[--detach] [--cluster ADDRESS] [--to URL] [--workers N] [--cpus N] [--dry-run]"
+    "[--detach] [--cluster ADDRESS] [--shard {auto,none}] [--to URL] [--workers N] [--cpus N] [--dry-run]"
 )
 USAGE = {
     "app": "[--port PORT] [--host ADDRESS] [--no-browser] [--trust-visitors] [--prepare-only]",
@@ -67,7 +67,7 @@ USAGE = {
     "work": "RUN",
     "runs": "",
     "sweeps": "[NAME]",
-    "resume": "[--detach] [--cluster ADDRESS] [--to URL] [--workers N] [--cpus N] ID",
+    "resume": "[--detach] [--cluster ADDRESS] [--shard {auto,none}] [--to URL] [--workers N] [--cpus N] ID",
     "cancel": "ID",
     "delete": "ID",
     "rebuild": "",

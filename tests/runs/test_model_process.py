@@ -166,11 +166,11 @@ def test_a_process_that_is_killed_ends_the_run_with_one_sentence_and_resume_make
     plain = ModelScorer.begin
     calls = []
 
-    def kill_at_the_third_part(self, rows):
+    def kill_at_the_third_part(self, rows, **named):
         calls.append(rows)
         if len(calls) == 3:
             os.kill(self.model.pid, signal.SIGKILL)
-        return plain(self, rows)
+        return plain(self, rows, **named)
 
     monkeypatch.setattr(ModelScorer, "begin", kill_at_the_third_part)
     folder, _ = done(settings, "accuracy", str(tiny_gpt2))

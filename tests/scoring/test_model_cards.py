@@ -61,6 +61,7 @@ def test_rows_are_shared_and_their_scores_those_of_one(model, given, tiny_gpt2, 
 @pytest.mark.slow
 @pytest.mark.parametrize("lost", CARDS)
 def test_what_a_killed_process_owed_the_other_scores(model, given, tiny_gpt2, settings, capfd, lost):
+    model.wait_for_tokenizer()
     model.record()  # loaded
     os.kill(model._model_process.pids[lost], signal.SIGSTOP)  # so that it owes something
     waiting = ask_all(model)
@@ -72,6 +73,7 @@ def test_what_a_killed_process_owed_the_other_scores(model, given, tiny_gpt2, se
 
 @pytest.mark.slow
 def test_with_the_last_of_them_the_model_is_gone(model):
+    model.wait_for_tokenizer()
     model.record()
     for pid in model._model_process.pids.values():
         os.kill(pid, signal.SIGSTOP)
