@@ -18,6 +18,7 @@ from explorer.ui.cockpit import cockpit, edits, gauges, layers, panel, state
 from explorer.ui.cockpit.edits import Change
 from explorer.ui.cockpit.layers import Marks
 from explorer.ui.cockpit.words import Span
+from explorer.ui.instance import own_texts
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram
 from explorer.ui.scored_options import ScoredOption
 from explorer.ui.token_view import Token
@@ -347,6 +348,28 @@ def test_a_link_brings_edits_context_layer_pins_and_the_open_word_back(open_page
     assert len(strip["panel"]["expected"]["tokens"]) == 10
     assert any(one.value == "Pinned" for one in app.subheader)
     assert len(app.get("plotly_chart")) == 1  # the margin, sentence by sentence
+
+
+@pytest.mark.parametrize(
+    ("own", "choices"),
+    [
+        (own_texts.own_text("The old clock stopped."), {"what": "A text of my own", "text": "The old clock stopped."}),
+        (
+            own_texts.own_pair("starter_pairs", "anaphor_gender", "Two clocks stop.", "Two clocks stops."),
+            {"what": "A pair of my own", "good": "Two clocks stop.", "bad": "Two clocks stops."},
+        ),
+    ],
+)
+def test_a_pinned_text_of_ones_own_is_shown_from_a_link_and_opened_again(open_page, tmp_path, here, own, choices):
+    pins = json.dumps([{"id": own.id, **own_texts.fields_of(own)}])
+    app = open_page("instance", tmp_path / "cache", pins=pins, **here)
+    assert not app.exception and not app.error
+    assert not any("Its text is not on this machine" in one.proto.body for one in app.get("html"))
+    (opening,) = [one for one in app.button if one.label == "Open"]
+    opening.click().run()
+    assert not app.exception and not app.error
+    assert {name: app.query_params[name] for name in choices} == choices
+    assert strip_of(app)["of"] == own.id and strip_of(app)["pinned"]
 
 
 def test_what_a_model_expects_is_asked_for_where_it_is_not_loaded(open_page, cache, run_id, here):

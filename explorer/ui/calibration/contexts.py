@@ -36,8 +36,9 @@ def draw_contexts(model: str) -> None:
         "planted contexts",
         [(title, [response for response in answered.responses if response.name == title]) for title in titles],
         alt=f"Change of accuracy after {display.count(answered.longest)} tokens of context, by dose",
-        response=f"Change of accuracy after {answered.longest:,} tokens",
+        response=f"Change of accuracy after {answered.longest:,} tokens, in points",
         chance=0.0,
+        is_share=False,
         first="Context",
         of_models=False,
     )
@@ -69,4 +70,5 @@ def by_dose(store: Store, model: str) -> AfterContext | None:
         return AfterContext(longest)
     acceptable = after[after["condition"] == "matched_acceptable"]
     sentence = words.priming_in_words(acceptable if len(acceptable) else after)
-    return AfterContext(longest, tuple(doses.means(after, "title", "delta")), sentence)
+    in_points = after.assign(delta=100 * after["delta"])
+    return AfterContext(longest, tuple(doses.means(in_points, "title", "delta")), sentence)

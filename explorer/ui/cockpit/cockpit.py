@@ -301,7 +301,7 @@ def _strip(
     opened = panel.find_open(changed, rows, spans)
     marks = Marks(spans, links.recall(state.WORD), edits.touched(shown.item, changed))
     steps = state.history()
-    pin = {"id": shown.item.id, state.EDIT: state.edits().edit, state.SWAPS: state.edits().swaps}
+    pin = state.pin_of(shown.item)
     faults = list(dict.fromkeys(row.asked.reason for row in rows if row.asked.reason))
     blocks = _blocks(shown, chosen, layer, other, rows, rated_options, marks, unit, scoring, known, primed=primed)
     told, may_tell = None, False
@@ -418,7 +418,7 @@ def _taker(shown: ShownInstance, opened: panel.Open | None, model: str) -> Calla
         "undo": state.undo,
         "redo": state.redo,
         "reset": state.reset,
-        "pin": lambda: state.pin(shown.item.id),
+        "pin": lambda: state.pin(shown.item),
     }
 
     def apply_act(act: Act) -> None:

@@ -14,7 +14,7 @@ from explorer.records import Instance
 from explorer.ui import instance_list, links, live, resources, show, texts, token_view
 from explorer.ui import scored_options as answers
 from explorer.ui.cockpit import edits, scores, state, words
-from explorer.ui.instance import answer, ngram_rating
+from explorer.ui.instance import answer, ngram_rating, own_texts
 from explorer.ui.instance import view as instance_view
 from explorer.ui.instance.answer import Answer
 from explorer.ui.instance.ngram_rating import Source
@@ -41,11 +41,7 @@ def draw_pins(model: str, run_id: str, scoring: Mapping[str, Any], source: Sourc
 
 def version(pin: Mapping[str, str]) -> tuple[Instance, Instance] | None:
     """A pinned instance as it stands, and with the edits it was pinned with; none where its texts are not here."""
-    benchmark = pin["id"].partition("/")[0]
-    # A link may name any benchmark.
-    if benchmark not in benchmarks.names(resources.settings()) or not texts.are_here(benchmark):
-        return None
-    item = instance_list.listing(benchmark).by_id.get(pin["id"])
+    item = own_texts.from_fields(pin["id"], pin) or _of_benchmark(pin["id"])
     if item is None:
         return None
     base = edits.with_texts(item, state.parse_texts(pin[state.EDIT]))
@@ -54,6 +50,14 @@ def version(pin: Mapping[str, str]) -> tuple[Instance, Instance] | None:
         return item, base
     read = words.read_words(base, ())
     return item, by_hand.edited_instance(base, read.swapped(swaps))
+
+
+def _of_benchmark(instance_id: str) -> Instance | None:
+    """The instance of this id; none where its benchmark is not here, since a link may name any."""
+    benchmark = instance_id.partition("/")[0]
+    if benchmark not in benchmarks.names(resources.settings()) or not texts.are_here(benchmark):
+        return None
+    return instance_list.listing(benchmark).by_id.get(instance_id)
 
 
 def _pin(
@@ -110,8 +114,16 @@ def _answer_of_version(
 def _open(pin: Mapping[str, str]) -> None:
     if state.collection(pin["id"]) != state.collection(st.session_state.get(state.SHOWN, pin["id"])):
         links.choose(state.CONTEXT, state.EMPTY_CONTEXT)
-    links.choose("instance", pin["id"])
-    links.choose("benchmark", pin["id"].partition("/")[0])
+    item = own_texts.from_fields(pin["id"], pin)
+    if item is None:
+        links.choose("what", own_texts.OF_BENCHMARK)
+        links.choose("instance", pin["id"])
+    else:
+        links.choose("what", own_texts.OWN_PAIR if item.group else own_texts.OWN_TEXT)
+        for name, value in {**own_texts.fields_of(item), **({"suite": item.group} if item.group else {})}.items():
+            links.choose(name, value)
+    if item is None or item.benchmark:
+        links.choose("benchmark", pin["id"].partition("/")[0])
     st.session_state[state.SHOWN] = pin["id"]
     st.session_state.pop(state.HISTORY, None)
     links.choose(state.EDIT, pin[state.EDIT])

@@ -18,8 +18,10 @@ from typing import Any
 import streamlit as st
 
 from explorer import plain_json
+from explorer.records import Instance
 from explorer.ui import links
 from explorer.ui.dependent_choices import CONTEXT, OF_INSTANCE
+from explorer.ui.instance import own_texts
 
 EDIT, SWAPS, WORD, TOKEN = OF_INSTANCE  # an address's "token" is the gate's, which takes it out
 PINS = "pins"
@@ -199,19 +201,24 @@ def format_texts(texts: Mapping[str, str]) -> str:
 
 
 def pins() -> list[dict[str, str]]:
-    """What is kept to be compared: the instance's id, its edits and its swaps."""
+    """What is kept to be compared: the instance's id, its edits and swaps, and a text or pair of the reader's own."""
     parsed = _json(links.recall(PINS))
     pinned = [entry for entry in parsed if isinstance(entry, dict)] if isinstance(parsed, list) else []
     # A link may hold any number of them, and each is scored.
     pinned = [entry for entry in pinned if entry.get("id")][-MOST_PINS:]
-    return [{name: str(entry.get(name, "")) for name in ("id", EDIT, SWAPS)} for entry in pinned]
+    return [{name: str(entry.get(name, "")) for name in ("id", EDIT, SWAPS, *own_texts.FIELDS)} for entry in pinned]
 
 
-def pin(instance_id: str) -> None:
-    """Keeps what is shown to be compared, or lets it go where it is kept already."""
+def pin_of(instance: Instance) -> dict[str, str]:
+    """What is kept of an instance with its edits."""
     now = edits()
-    this = {"id": instance_id, EDIT: now.edit, SWAPS: now.swaps}
-    pinned = pins()
+    own = {**dict.fromkeys(own_texts.FIELDS, ""), **own_texts.fields_of(instance)}
+    return {"id": instance.id, EDIT: now.edit, SWAPS: now.swaps, **own}
+
+
+def pin(instance: Instance) -> None:
+    """Keeps what is shown to be compared, or lets it go where it is kept already."""
+    this, pinned = pin_of(instance), pins()
     store_pins(([entry for entry in pinned if entry != this] if this in pinned else [*pinned, this])[-MOST_PINS:])
 
 

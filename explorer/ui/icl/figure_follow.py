@@ -47,7 +47,7 @@ def memorization_against_performance(
                 name=names[setting],
                 text=_labels(curve),
                 textposition=_away(list(zip(curve["memorized"], curve["accuracy"], strict=True)), reach),
-                textfont={"size": 13},
+                textfont={"size": 13, "weight": 600},
                 cliponaxis=False,
                 line={"color": COLORS[setting], "width": 1.2},
                 marker={"size": 9, "color": COLORS[setting]},
@@ -64,8 +64,8 @@ def memorization_against_performance(
             row=place // columns + 1,
             col=place % columns + 1,
         )
-    figure.update_layout(theme.layout(height=height, margin={"l": 8, "r": 16, "t": 52, "b": 8}))
-    figure.update_annotations(font={"size": 14})
+    figure.update_layout(theme.layout(height=height, margin={"l": 8, "r": 16, "t": 64, "b": 8}))
+    figure.update_annotations(font={"size": 14}, yshift=12)  # clear of the names of the highest dots
     figure.update_xaxes(tickformat=PERCENT, showticklabels=True)
     figure.update_yaxes(tickformat=PERCENT)
     if points["accuracy"].nunique() == 1:  # Plotly would make room for shares below 0% and above 100%

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import html
 from dataclasses import dataclass
 from typing import cast
@@ -16,8 +15,9 @@ from explorer.records import Instance
 from explorer.results import queries
 from explorer.ui import dependent_choices, instance_list, layout, links, resources, show
 from explorer.ui.columns import id_column, text_column
-from explorer.ui.instance import presses
+from explorer.ui.instance import own_texts, presses
 from explorer.ui.instance import view as instance_view
+from explorer.ui.instance.own_texts import OF_BENCHMARK, OWN_PAIR, OWN_TEXT
 from explorer.ui.instance_list import Listing
 from explorer.ui.layout import Chosen
 from explorer.ui.token_view import Unit
@@ -27,7 +27,6 @@ NEAREST = 3
 WRONG = "wrong"
 EVERY_GROUP = "All groups"
 EVERY_INSTANCE = "whole benchmark"
-OF_BENCHMARK, OWN_TEXT, OWN_PAIR = "An instance", "A text of my own", "A pair of my own"
 # What is looked at → the choices that the address holds of it.
 CHOICES = {OF_BENCHMARK: ("instance",), OWN_TEXT: ("text",), OWN_PAIR: ("good", "bad", "suite")}
 EXAMPLE = "The old doctor bought a small house near the harbor and astounded every visitor with his stories."
@@ -234,8 +233,7 @@ def _own_text() -> Instance | None:
     if not text.strip():
         show.note("Type a text above.")
         return None
-    key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return Instance(id=f"text/own/{key}", benchmark="", split="", group="", kind="text", format="text", context=text)
+    return own_texts.own_text(text)
 
 
 def _take_text() -> None:
@@ -253,6 +251,4 @@ def _own_pair(chosen: Chosen, listing: Listing) -> Instance:
         suite = links.pick(
             st.selectbox, "Suite", "suite", list(listing.groups), help="Matched context sentences are of this suite."
         )
-    key = hashlib.sha256(f"{good}\n{bad}".encode()).hexdigest()[:8]
-    name = f"{chosen.benchmark}/{suite}/typed-{key}"
-    return Instance(name, chosen.benchmark, "typed", suite, "pair", "sentence", options=(good, bad), gold=0)
+    return own_texts.own_pair(chosen.benchmark, suite, good, bad)

@@ -308,7 +308,7 @@ def _changed(shared: pd.DataFrame, known: pd.DataFrame, compared: pd.DataFrame, 
         columns[f"verdict_{number}"] = text_column(names[model_name], width=150)
         frame[f"margin_{number}"] = margins[model_name].reindex(apart.index).to_numpy()
         if len(names) == 2:
-            columns[f"margin_{number}"] = nats_column("Its margin", f"{names[model_name]}, nats", width=80)
+            columns[f"margin_{number}"] = nats_column(f"Margin of {names[model_name]}", width=130)
     frame["look"] = [layout.address_of("Instance", **about, instance=name) for name in apart.index]
     columns["look"] = link_column("Tokens", width=62)
     if "sentence" not in columns:
