@@ -56,49 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SetAside())
 
 
-# Tests in a browser wait half of the time, and what they share (a server, a Chromium, what a first start prepares) ends
-# when another file comes between. So two processes do them, a lane each, while the others compute:
-#
-#     process 1   lane 1 ...........................  other files ...
-#     process 2   lane 2 .......................  other files ...
-#     process 3   other files ...
-#     process 4   other files ...
-LANES = (
-    ("test_first_visit.py", "test_gate.py", "test_visitors.py", "test_leaving.py", "test_downloads.py"),
-    (
-        "test_axe.py", "test_browser.py", "test_cockpit.py", "test_endpoint.py", "test_findings.py", "test_frame.py",
-        "test_hostile_texts.py", "test_steps.py",
-    ),
-)  # fmt: skip
-
-
-def lane_of(name: str, folder: str) -> int:
-    """Which lane a file of tests/browser is in, from 1; 0 for a file of another folder."""
-    return next((number for number, names in enumerate(LANES, 1) if folder == "browser" and name in names), 0)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hands out whole files, as `--dist loadfile` does, and lanes of files."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class InLanes(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = Path(nodeid.partition("::")[0])
-            lane = lane_of(file.name, file.parent.name)
-            return f"lane {lane}" if lane else str(file)
-
-    return InLanes(config, log) if config.getvalue("dist") == "loadfile" else None
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if WORKER:
         # Files with many long tests first: at the end none is left for one process while the others have nothing to do.
-        # Before them those in a browser.
+        # Before them those in a browser, one after the other: what they share ends when another file comes between.
         long = collections.Counter(item.path for item in items if LONG & {mark.name for mark in item.iter_markers()})
-        items.sort(
-            key=lambda item: (lane_of(item.path.name, item.path.parent.name) or len(LANES) + 1, -long[item.path])
-        )
+        items.sort(key=lambda item: (item.path.parent.name != "browser", -long[item.path]))
     # In CI a skipped test is a failed test: everything it needs has to be brought.
     if os.environ.get("CI"):
         config.stash[_SKIPS_FAIL] = True
