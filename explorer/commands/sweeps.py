@@ -84,6 +84,8 @@ def run_sweep(
     """Plans the sweep that `run` was asked for, and does it here or in the background."""
     if args.cluster:
         raise UsageError("A sweep runs on this machine; --cluster spreads one run. Leave one of the two out.")
+    if args.shard == "auto":
+        raise UsageError("--shard is for one run. Set EXPLORER_SHARD=auto to spread the models of a sweep.")
     planned = sweep_file.plan(args.study, models, benchmarks, seeds, request=request, name=args.sweep, keep=args.keep)
     if args.dry_run:
         _print_members(args, planned, [sweep_file.NOT_STARTED] * len(planned.members))

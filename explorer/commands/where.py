@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--shard",
         choices=("auto", "none"),
-        help="auto: one model over all GPUs of this machine, where it is too large for one of them",
+        help="auto: one model over all GPUs of this machine, for one that is too large for a single card",
     )
     group.add_argument("--to", metavar="URL", default="", help="send the parts to a bucket, s3://bucket/prefix")
     group.add_argument("--workers", type=int, default=0, metavar="N", help="at most N at once (default: one a GPU)")

@@ -26,6 +26,7 @@ import numpy as np
 from explorer import errors, stopping
 from explorer.errors import ExplorerError, ModelError
 from explorer.records import PackedRow
+from explorer.scoring import own_process
 from explorer.scoring.child_process import Child, Message
 from explorer.scoring.encode import DescribedTokenizer, TextEncoder
 from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowOptions, RowScores
@@ -140,10 +141,11 @@ class ModelProcess:
         self._tokenizer_setup: Future[TokenizerSetup] = Future()
         self._encoder: TextEncoder | None = None
         self._end_reason = ""  # why nothing more comes
+        self._is_on_cards = len(cards) > 1
         # The model's first: its imports take longest.
         self._model_process: ModelConnection = link or (
             ModelOnCards(MODEL_MODULE, cards, self.take, self.end)
-            if len(cards) > 1
+            if self._is_on_cards
             else Child(MODEL_MODULE, self.take, self.end)
         )
         self._tokenizer_process = link or Child(TOKENIZER_MODULE, self.take, self._end_tokenizer_process)
@@ -151,6 +153,8 @@ class ModelProcess:
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:
         """Tells the process which model to load, once."""
         self.name, self.source = source.name, source
+        if self._is_on_cards and device == "auto" and own_process.DRIVER.exists():
+            device = "cuda"  # a card that cannot be used is left out, and the processor does not stand in for it
         self._send(("load", LoadRequest(source.name, settings, device, dtype, source)))
         with contextlib.suppress(OSError):  # its end is told to who waits for the tokenizer
             self._tokenizer_process.send(source)

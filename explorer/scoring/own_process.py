@@ -17,8 +17,9 @@ def cards() -> tuple[str, ...]:
         return ()
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is None:
-        numbers = [path.name.removeprefix("nvidia") for path in DRIVER.parent.glob("nvidia[0-9]*")]
-        return tuple(sorted(filter(str.isdecimal, numbers), key=int))
+        # CUDA counts the cards that it finds: in a container that was given /dev/nvidia3 alone, that one is card 0.
+        found = [path for path in DRIVER.parent.glob("nvidia[0-9]*") if path.name.removeprefix("nvidia").isdecimal()]
+        return tuple(str(number) for number in range(len(found)))
     # As CUDA reads it: what follows a negative number is not there.
     return tuple(
         itertools.takewhile(lambda name: not name.startswith("-"), filter(None, map(str.strip, named.split(","))))

@@ -139,12 +139,18 @@ def test_a_pair_of_ones_own_is_undone_by_the_way_back_and_leaves_the_address_wit
     assert fields() == list(typed.values())
 
 
-def test_one_press_of_the_way_back_brings_a_changed_instance_with_its_change(browser):
+def with_a_swap(browser):
+    """The page of the first instance, a word of it swapped."""
     page = opened(browser)
     page.locator("button.lx-swap").first.click()
     page.locator(".lx-panel button.lx-synonym").first.click()
     page.locator("button.lx-swapped").first.wait_for()
     rest(browser)
+    return page
+
+
+def test_one_press_of_the_way_back_brings_a_changed_instance_with_its_change(browser):
+    page = with_a_swap(browser)
     changed = said(page)
     press(page, FORTH)
     rest(browser)
@@ -214,11 +220,7 @@ def test_a_context_stays_from_pair_to_pair_and_leaves_the_address_with_a_text_of
 
 
 def test_no_address_on_the_way_has_the_instance_of_another_benchmark_or_the_words_of_another_instance(browser):
-    page = opened(browser)
-    page.locator("button.lx-swap").first.click()
-    page.locator(".lx-panel button.lx-synonym").first.click()
-    page.locator("button.lx-swapped").first.wait_for()
-    rest(browser)
+    page = with_a_swap(browser)
     assert {"word", "swaps"} <= set(said(page))
     page.evaluate(
         """() => {

@@ -316,3 +316,9 @@ def test_a_sweep_that_is_deleted_while_it_works_begins_no_other_run(settings, mo
 
     _, states = sweeps.run_members(settings, planned, Resources(settings), make, work, lambda line: None)
     assert states == ["complete", sweeps.NOT_STARTED] and sweeps.find(settings, "both") is None
+
+
+def test_one_model_over_several_cards_is_no_sweep(settings, models, capsys):
+    assert main([*asked(models, "--sweep", "spread"), "--shard", "auto"]) == 1
+    assert "EXPLORER_SHARD=auto" in capsys.readouterr().err
+    assert not settings.sweeps.exists()

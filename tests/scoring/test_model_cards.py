@@ -100,7 +100,8 @@ def test_a_model_that_can_be_loaded_on_no_card_says_why_once(given, settings, tm
 @pytest.mark.parametrize(
     ("visible", "there", "cards"),
     [
-        (None, ("nvidia0", "nvidia1", "nvidia10", "nvidiactl", "nvidia-uvm"), ("0", "1", "10")),
+        (None, ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"), ("0", "1")),
+        (None, ("nvidia3", "nvidia10"), ("0", "1")),
         ("1, 0", ("nvidia0", "nvidia1"), ("1", "0")),
         ("GPU-aa,GPU-bb", (), ("GPU-aa", "GPU-bb")),
         ("0,-1,1", (), ("0",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -370,6 +371,11 @@ def test_a_pinned_text_of_ones_own_is_shown_from_a_link_and_opened_again(open_pa
     assert not app.exception and not app.error
     assert {name: app.query_params[name] for name in choices} == choices
     assert strip_of(app)["of"] == own.id and strip_of(app)["pinned"]
+
+
+def test_an_instance_of_a_benchmark_whose_split_is_called_typed_is_not_ones_own():
+    cloze = dataclasses.replace(CLOZE, split="typed")
+    assert own_texts.fields_of(cloze) == {} == own_texts.fields_of(dataclasses.replace(PAIR, split="typed"))
 
 
 def test_what_a_model_expects_is_asked_for_where_it_is_not_loaded(open_page, cache, run_id, here):

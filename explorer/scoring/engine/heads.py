@@ -38,7 +38,12 @@ class Head:
     def logits(self, hidden: torch.Tensor, first: int, after: int) -> torch.Tensor:
         """Logits of vocabulary entries `first` to `after`: (heads, after - first), float32."""
         bias = None if self.bias is None else self.bias[first:after]
+        hidden = self._beside_weight(hidden)
         return self._finish_logits(torch.nn.functional.linear(hidden, self.weight[first:after], bias))
+
+    def _beside_weight(self, hidden: torch.Tensor) -> torch.Tensor:
+        """The same where the output layer is: a model on several cards may have it elsewhere than its last layer."""
+        return hidden.to(self.weight.device, non_blocking=True)
 
     def _finish_logits(self, logits: torch.Tensor) -> torch.Tensor:
         if self.scale != 1:
@@ -60,6 +65,7 @@ class Head:
         `hidden` is (heads, width); `heads`, ascending, says at which of them each target is scored. A head may have
         several targets (where a tree branches): its softmax is then taken once for all of them.
         """
+        hidden = self._beside_weight(hidden)
         rows = ROWS.get(hidden.device.type, 256)
         score = self._score_on_cpu if hidden.device.type == "cpu" else self._score
         parts = []
@@ -81,6 +87,7 @@ class Head:
             mean of the logits sum of weight * (logit - highest) / sum of weight
             mean of log P      that mean - log of the sum of weights
         """
+        hidden = self._beside_weight(hidden)
         rows, tile = ROWS.get(hidden.device.type, 256), TILE.get(hidden.device.type, 32768)
         means, deviations = [], []
         for start in range(0, len(hidden), rows):

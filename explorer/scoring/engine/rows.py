@@ -143,7 +143,7 @@ class RowRunner:
                     inputs = self._to_device(tokens)
                     hidden = self.model.base_model(input_ids=inputs, use_cache=False).last_hidden_state[0, -1:]
                     # One position alone: its logits over all of the vocabulary take a megabyte.
-                    logits = self.head.logits(hidden.to(self.head.weight.device), 0, self.head.words)[0]
+                    logits = self.head.logits(hidden, 0, self.head.words)[0]
                 else:
                     logits = self.model(input_ids=self._to_device(tokens), use_cache=False).logits[0, -1].float()
                 best = logits.log_softmax(-1).topk(min(count, len(logits)))
@@ -194,11 +194,12 @@ class RowRunner:
             # The output layer only where something is scored: it is the largest product of a small model.
             with _planned_once(length):
                 hidden = self._hidden(batch[0].chain, *padded).flatten(0, 1)
-            # The output layer of a model on several cards is not where its tokens are read.
-            hidden = hidden[to_device(heads, hidden.device)].to(self.head.weight.device, non_blocking=True)
+            # Of a model on several cards the last states are not where its tokens are read.
+            hidden = hidden[to_device(heads, hidden.device)]
             logprobs, greedy = self.head.score(hidden, target_heads, targets)
-            at_targets = to_device(target_heads, hidden.device)
-            spread = [each[at_targets] for each in self.head.moments(hidden)] if moments else []
+            spread = (
+                [each[to_device(target_heads, each.device)] for each in self.head.moments(hidden)] if moments else []
+            )
         else:
             # An architecture the engine does not know may do more behind its layers than Head does: its own logits.
             logits = self._logits(batch, padded[0]).flatten(0, 1)

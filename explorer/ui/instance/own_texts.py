@@ -29,7 +29,8 @@ def fields_of(instance: Instance) -> dict[str, str]:
     """What is to be remembered of a text or pair of one's own; nothing for an instance of a benchmark."""
     if instance.format == "text" and not instance.benchmark:
         return {"text": instance.context}
-    if instance.split == TYPED:
+    # A benchmark may call a split of its own so.
+    if instance.split == TYPED and instance.id.rpartition("/")[2].startswith(f"{TYPED}-") and instance.kind == "pair":
         return {"good": instance.options[0], "bad": instance.options[1]}
     return {}
 
