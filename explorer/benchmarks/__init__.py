@@ -28,6 +28,7 @@ from explorer.benchmarks import (
     trec,
     winogrande,
 )
+from explorer.benchmarks.core import reading
 from explorer.benchmarks.core.benchmark import Benchmark, LeftOut, Loaded, Parsed, SourceFile
 from explorer.benchmarks.tables import table
 from explorer.errors import BenchmarkError, UsageError
@@ -118,5 +119,6 @@ def load(
     if unknown:
         raise UsageError(f"{name} has no split {', '.join(unknown)}; it has {', '.join(benchmark.splits)}.")
     files = sources.find_or_download(benchmark, settings, chosen_splits, progress)
-    parsed = benchmark.load(files.paths, chosen_splits)
+    with reading.without_collector():
+        parsed = benchmark.load(files.paths, chosen_splits)
     return Loaded(parsed.instances, parsed.left_out, files.source, files.data_hash, benchmark.language)

@@ -24,26 +24,26 @@ def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     instances: list[Instance] = []
     for path in paths.values():
         rows = read_json_rows(path, **dict.fromkeys(KEYS, str))
-        keys = unique_keys(str(row["pairID"]) for row in rows)
-        instances += [_instance(row, key) for row, key in zip(rows, keys, strict=True)]
+        instances += map(_instance, rows, unique_keys(row["pairID"] for row in rows))
     return Parsed(tuple(instances))
 
 
 def _instance(row: dict[str, Any], key: str) -> Instance:
-    extra = {name: value for name, value in row.items() if name not in KEYS}
+    """The row's instance; what it does not use of the row is kept beside it."""
+    good, bad, area, phenomenon, paradigm, _ = map(row.pop, KEYS)
     return Instance(
-        id=f"blimp/{row['UID']}/{key}",
+        id=f"blimp/{paradigm}/{key}",
         benchmark="blimp",
         split="test",
-        group=row["UID"],
+        group=paradigm,
         kind="pair",
         format="sentence",
-        options=(row["sentence_good"], row["sentence_bad"]),
+        options=(good, bad),
         gold=0,
-        phenomenon=row["linguistics_term"],
+        phenomenon=phenomenon,
         field="formal",
         # One paradigm writes "syntax/semantics" where the others have "syntax_semantics".
-        extra={"area": row["field"].replace("/", "_"), **extra},
+        extra={"area": area.replace("/", "_"), **row},
     )
 
 
