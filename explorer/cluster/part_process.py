@@ -5,8 +5,9 @@
           ("job", PartJob)    once
           ("tokenizer", TokenizerSetup), ("loaded", LoadedModel), ("stamp", hash, Source)    as soon as each is known
           ("range", (first, last) or None)    answers a ("next", size)
-          ("rows", number, pickled scores, record), ("failed", number, kind, text)    answer a ("score", ...)
-    out:  ("next", size)    how many instances it would like; ("score", number, rows as bytes, options)
+          ("answer", number, pickled, record), ("failed", number, kind, text)    answer a ("score", ...) or ("write", ...)
+    out:  ("next", size)    how many instances it would like
+          ("score", number, rows as bytes, options), ("write", number, prompts as bytes, None)
           ("done", instances)    for each part; at last ("end",), or ("failed", kind, text)
 
 It ends when the other end of the socket is closed, however the process there ended.

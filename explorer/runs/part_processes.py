@@ -125,7 +125,7 @@ def _running_process(
         # This runs in the thread that reads from the process. Scores and ranges are answered at once, since the process
         # waits for them; what concerns the whole run goes to the main thread, which alone may end it.
         kind, *rest = message
-        if kind == "score":
+        if kind in ("score", "write"):
             model.serve(message, process.send)
         elif kind == "next":
             process.send(("range", ranges.take_range(rest[0])))

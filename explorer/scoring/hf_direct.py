@@ -32,7 +32,7 @@ READERS = 4  # threads that read weights: one alone waits for the disk, or for t
 
 @dataclass(frozen=True, slots=True)
 class DirectModel:
-    """A loaded model that scores packed rows; how texts become tokens is known to who asks it."""
+    """A loaded model that scores packed rows and goes on from prompts; how texts become tokens is known to who asks."""
 
     source: Source
     runner: RowRunner
@@ -42,6 +42,11 @@ class DirectModel:
     def row_tokens(self) -> int:
         """How long a packed row is best made."""
         return self.runner.row_tokens
+
+    @property
+    def window(self) -> int:
+        """The longest sequence in tokens."""
+        return int(self.runner.config.max_position_embeddings)
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, without what the tokenizer adds: its hash and the window."""

@@ -29,7 +29,7 @@ class _Card:
 
     @property
     def backlog(self) -> int:
-        """Bytes of rows that wait for this card."""
+        """Bytes of rows and prompts that wait for this card."""
         return sum(len(rows) for _, _, rows, _ in self.owed.values())
 
 
@@ -73,7 +73,7 @@ class ModelOnCards:
         """Sends which model to load to all, rows to one; OSError where none is left."""
         assert isinstance(message, tuple)
         with self._lock:
-            if message[0] == "score":
+            if message[0] != "load":
                 self._give(message)
                 return
             for card in list(self._at_work):

@@ -29,7 +29,7 @@ from explorer.records import PackedRow
 from explorer.scoring import own_process
 from explorer.scoring.child_process import Child, Message
 from explorer.scoring.encode import DescribedTokenizer, TextEncoder
-from explorer.scoring.engine.contract import ROW_TOKENS, Progress, RowOptions, RowScores
+from explorer.scoring.engine.contract import ROW_TOKENS, Ids, Progress, RowOptions, RowScores
 from explorer.scoring.model_cards import ModelOnCards
 from explorer.scoring.own_process import MODEL_MODULE, TOKENIZER_MODULE
 from explorer.settings import Settings
@@ -75,10 +75,10 @@ class ModelConnection(Protocol):
 
 
 @dataclass(slots=True)
-class _PendingScores:
-    """A batch of rows that was sent: its progress as (done, of), and its scores, pickled, once they have come."""
+class _Pending:
+    """A batch that was sent: its progress as (done, of), and its answer, pickled, once that has come."""
 
-    scores: Future[bytes] = field(default_factory=Future)
+    answer: Future[bytes] = field(default_factory=Future)
     done: tuple[int, int] = (0, 0)
 
 
@@ -87,6 +87,18 @@ def _wait_for(outcome: Future[T]) -> T:
     while not wait([outcome], timeout=stopping.SLICE).done:
         stopping.look()
     return outcome.result()
+
+
+def _take_answer(pending: _Pending, progress: Progress | None) -> Any:
+    """What came of a batch that was sent; meanwhile progress is told, and the waiting ends when a run is cancelled."""
+    reported = pending.done
+    # Told from here and not from the thread that reads: a run that was cancelled says so by an exception.
+    while not wait([pending.answer], timeout=stopping.SLICE).done:
+        stopping.look()
+        if progress and pending.done != reported:
+            reported = pending.done
+            progress(*reported)
+    return pickle.loads(pending.answer.result())
 
 
 # As four arrays, not as tuples of numbers: to make a million Python numbers anew takes the model's process a second in
@@ -106,6 +118,20 @@ def rows_from_bytes(data: bytes) -> list[PackedRow]:
     sizes, columns = pickle.loads(data)
     ends = np.cumsum(sizes)
     return [PackedRow(*(column[end - size : end] for column in columns)) for size, end in zip(sizes, ends, strict=True)]
+
+
+def prompts_as_bytes(prompts: Sequence[Ids], limits: Sequence[int]) -> bytes:
+    """Prompts, and how many new tokens each may get, for another process: see `prompts_from_bytes`."""
+    sizes = [len(prompt) for prompt in prompts]
+    return pickle.dumps((sizes, np.fromiter(chain.from_iterable(prompts), "int32", sum(sizes)), list(limits)), 5)
+
+
+def prompts_from_bytes(data: bytes) -> list[tuple[Ids, int]]:
+    """Each prompt as token ids, and its limit of new tokens."""
+    sizes, flat, limits = pickle.loads(data)
+    ids = flat.tolist()
+    ends = np.cumsum(sizes).tolist()
+    return [(tuple(ids[end - size : end]), limit) for size, end, limit in zip(sizes, ends, limits, strict=True)]
 
 
 def rebuild_error(kind: str, text: str) -> Exception:
@@ -135,7 +161,7 @@ class ModelProcess:
         self.source: Source | None = None
         self._lock = threading.Lock()
         self._loaded: Future[LoadedModel] = Future()
-        self._pending: dict[int, _PendingScores] = {}
+        self._pending: dict[int, _Pending] = {}
         self._number = 0
         self._record: Mapping[str, str | int] = {}
         self._tokenizer_setup: Future[TokenizerSetup] = Future()
@@ -221,46 +247,55 @@ class ModelProcess:
         self, rows: Sequence[PackedRow], *, token_budget: int | None = None, moments: bool = False
     ) -> Callable[[Progress | None], list[RowScores]]:
         """Sends packed rows to be scored after those sent before; returns a function that waits for their scores."""
-        pending = self._ask(rows_as_bytes(rows), RowOptions(token_budget, moments))
+        pending = self._ask("score", rows_as_bytes(rows), RowOptions(token_budget, moments))
 
         def wait_for_scores(progress: Progress | None = None) -> list[RowScores]:
-            reported = pending.done
-            # Told from here and not from the thread that reads: a run that was cancelled says so by an exception.
-            while not wait([pending.scores], timeout=stopping.SLICE).done:
-                stopping.look()
-                if progress and pending.done != reported:
-                    reported = pending.done
-                    progress(*reported)
-            scores: list[RowScores] = pickle.loads(pending.scores.result())
+            scores: list[RowScores] = _take_answer(pending, progress)
             return scores
 
         return wait_for_scores
 
-    def _ask(self, rows: bytes, options: RowOptions) -> _PendingScores:
-        pending = _PendingScores()
+    def begin_writing(
+        self, prompts: Sequence[Ids], limits: Sequence[int]
+    ) -> Callable[[Progress | None], list[list[int]]]:
+        """Sends prompts to be gone on from greedily, after what was sent before; what is given waits for the tokens.
+
+        Each gets as many new tokens as its limit says, whatever they say: -1 is the last where the model gave no
+        number. Meant for short answers, whose every step is queued on the GPU at once (engine/pending_batch.py).
+        """
+        pending = self._ask("write", prompts_as_bytes(prompts, limits), None)
+
+        def wait_for_tokens(progress: Progress | None = None) -> list[list[int]]:
+            tokens: list[list[int]] = _take_answer(pending, progress)
+            return tokens
+
+        return wait_for_tokens
+
+    def _ask(self, kind: str, content: bytes, options: RowOptions | None) -> _Pending:
+        pending = _Pending()
         with self._lock:
             self._number += 1
             number = self._number
             self._pending[number] = pending
-        self._send(("score", number, rows, options))
+        self._send((kind, number, content, options))
         return pending
 
     # Rows and scores are pickled where they are made and unpickled where they are used. A process that only passes them
     # on sends bytes, and spends no time on a million numbers.
     def serve(self, message: Message, answer: Callable[[Message], None]) -> None:
-        """Passes a ("score", ...) message of another process on to the model, and the answer back."""
-        _, number, rows, options = message
+        """Passes a ("score", ...) or ("write", ...) message of another process on to the model, and the answer back."""
+        kind, number, content, options = message
 
-        def answer_when_scored(outcome: Future[bytes]) -> None:
+        def answer_when_done(outcome: Future[bytes]) -> None:
             error = outcome.exception()
             reply = (
-                ("rows", number, outcome.result(), self._record) if error is None else _failure_message(number, error)
+                ("answer", number, outcome.result(), self._record) if error is None else _failure_message(number, error)
             )
             with contextlib.suppress(OSError):  # nobody is left who could want it
                 answer(reply)
 
         try:
-            self._ask(rows, options).scores.add_done_callback(answer_when_scored)
+            self._ask(kind, content, options).answer.add_done_callback(answer_when_done)
         except ModelError as error:
             answer(_failure_message(number, error))
 
@@ -307,7 +342,7 @@ class ModelProcess:
         error = self._unreadable(unforeseen) if unforeseen else self._end_error()
         # Whoever waits must hear of the end, or it would wait for ever: for the model and for every batch under way.
         with self._lock:
-            waiting: list[Future[Any]] = [self._loaded, *(pending.scores for pending in self._pending.values())]
+            waiting: list[Future[Any]] = [self._loaded, *(pending.answer for pending in self._pending.values())]
             self._pending.clear()
         for outcome in waiting:
             if not outcome.done():
@@ -337,18 +372,18 @@ class ModelProcess:
         elif kind == "progress":
             number, *done = rest
             self._pending[number].done = (done[0], done[1])
-        elif kind == "rows":
-            number, scores, self._record = rest
-            self._pop_pending(number).scores.set_result(scores)
+        elif kind == "answer":
+            number, answer, self._record = rest
+            self._pop_pending(number).answer.set_result(answer)
         else:
             number, name, text = rest
             error = rebuild_error(name, text)
             if number:
-                self._pop_pending(number).scores.set_exception(error)
+                self._pop_pending(number).answer.set_exception(error)
             else:
                 self._loaded.set_exception(error)
 
-    def _pop_pending(self, number: int) -> _PendingScores:
+    def _pop_pending(self, number: int) -> _Pending:
         with self._lock:
             return self._pending.pop(number)
 

@@ -20,6 +20,7 @@ from explorer.scoring.engine import tree
 from explorer.scoring.engine.families import read_shape
 from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_source import Source
+from explorer.scoring.short_answers import ShortAnswers
 from explorer.settings import ROOT
 
 SMALL = {"vocab_size": 97, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -103,6 +104,32 @@ def test_every_number_is_that_of_transformers(folder_of, settings, name, dtype):
     likeliest = [dict(runner.likeliest([5, 16], 3)) for runner in (ours.runner, RowRunner(theirs))]
     assert list(likeliest[0]) == list(likeliest[1])
     np.testing.assert_allclose(list(likeliest[0].values()), list(likeliest[1].values()), **near)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_short_answers_are_those_of_transformers(folder_of, settings, name):
+    folder = folder_of(name)
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    ours = hf_direct.load(source_of(folder), settings, "cpu", "float32")
+    start = list(range(20, 40))  # longer than a window, and worth reading once
+    prompts = [(tuple(start + more), limit) for more, limit in (([5, 16, 27], 4), ([5, 16], 9), ([8], 1), ([5, 16], 9))]
+
+    def written(prompt, limit):
+        ids = list(prompt)
+        for _ in range(limit):
+            with torch.inference_mode():
+                ids.append(int(theirs(torch.tensor([ids]), use_cache=False).logits[0, -1].argmax()))
+        return ids[len(prompt) :]
+
+    writer = ShortAnswers(ours, no_fallback)
+    expected = [written(*prompt) for prompt in prompts]
+    waiting = [writer.begin(prompts), writer.begin(prompts[:2])]  # the second before the first is looked at
+    assert waiting[1]() == expected[:2] and waiting[0]() == expected
+    assert writer.begin([])() == []
+
+
+def no_fallback():
+    raise AssertionError("the model's own layers can write")
 
 
 def test_a_checkpoint_of_old_has_other_names_and_tables_that_are_no_weights(folder_of, settings, tmp_path):

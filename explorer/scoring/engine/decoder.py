@@ -23,7 +23,9 @@ from explorer.scoring.engine.rows import BATCH_TOKENS, HALF_TOLERANCE, TOLERANCE
 from explorer.scoring.engine.sampler import Sampler
 from explorer.scoring.engine.tree import common_prefix
 
-ROWS = {"cpu": 128, "cuda": 256, "mps": 64}  # answers written at a time
+# Answers written at a time. On a GPU Python needs as long to queue the pass that reads 1,000 prompts as the one that
+# reads 256, about 70 ms, which is longer than the card takes for the smaller one.
+ROWS = {"cpu": 128, "cuda": 1024, "mps": 64}
 PASS_TOKENS = {"cpu": 16, "cuda": 1024, "mps": 256}  # what a forward pass costs beside its tokens, in tokens
 PREFIX_PIECE = {"cpu": 512, "cuda": 8192, "mps": 1024}  # tokens of a prefix that are read at a time
 FOREST_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # in a row of merged prompts
@@ -37,12 +39,16 @@ HALF_PRECISION_TOLERANCE = (
 
 def open_decoder(model: Any, rows: int | None = None) -> Decoder:
     """The fast decoder where the model's architecture is known to take it and it is on one card, else the plain one."""
-    runner: RowRunner = model.runner
+    return open_cached_decoder(model.runner, model.window, rows) or PlainDecoder(model)
+
+
+def open_cached_decoder(runner: RowRunner, window: int, rows: int | None = None) -> CachedDecoder | None:
+    """The fast decoder, or none where the model does not take it."""
     if runner.mode == "packed" and runner.cards == 1:
-        decoder = CachedDecoder(runner, model.window, rows)
+        decoder = CachedDecoder(runner, window, rows)
         if decoder.agrees():
             return decoder
-    return PlainDecoder(model)
+    return None
 
 
 class CachedDecoder:
@@ -69,6 +75,12 @@ class CachedDecoder:
 
     def write(self, prefix: Ids, answers: Sequence[Answer], stats: Stats, done: Callable[[int], None]) -> None:
         """Completes the answers; where memory runs out, half as many at a time."""
+        self.begin(prefix, answers, stats, done)()
+
+    def begin(
+        self, prefix: Ids, answers: Sequence[Answer], stats: Stats, done: Callable[[int], None]
+    ) -> Callable[[], None]:
+        """As `write`, but returns when the last batch is queued on a GPU, if it can be; what is given waits for it."""
         if not self.prefixes.is_worth(prefix, {answer.prompt for answer in answers}):
             prefix = ()
         # In sorted order, so that prompts that begin alike are read together.
@@ -87,7 +99,7 @@ class CachedDecoder:
             pending = pending[len(batch) :]
             if not begun:
                 done(len(batch))
-        _complete_pending(earlier, done)
+        return lambda: _complete_pending(earlier, done)
 
     def read_prefix(
         self, ids: Ids, earlier: CachedRows | None = None, common: int = 0, stats: Stats | None = None

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -66,6 +66,16 @@ ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
 }  # fmt: skip
 
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, (rows, tokens, half of the rotated width) each
+Attend = Callable[..., Tensor]  # as `attend`
+
+
+class Cache(Protocol):
+    """What was read before, to which the layers' queries attend, too."""
+
+    def attend(
+        self, layer: int, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, scale: float | None = None
+    ) -> Tensor:
+        """As the function of this name, for the layer of this number; the keys and values are kept."""
 
 
 class Shape(SimpleNamespace):
@@ -285,7 +295,7 @@ class NeoXLayer(nn.Module):
         )
         self.mlp = nn.ModuleDict({"dense_h_to_4h": Linear(width, inner), "dense_4h_to_h": Linear(inner, width)})
 
-    def forward(self, hidden: Tensor, mask: Any, rotation: Rotation) -> Tensor:
+    def forward(self, hidden: Tensor, mask: Any, rotation: Rotation, attend: Attend = attend) -> Tensor:
         """The next layer's input, (rows, tokens, width)."""
         projected = self.attention["query_key_value"](self.input_layernorm(hidden))
         # Each head has its query, key and value side by side; the first two are rotated at once.
@@ -332,7 +342,7 @@ class LlamaLayer(nn.Module):
             }
         )
 
-    def forward(self, hidden: Tensor, mask: Any, rotation: Rotation) -> Tensor:
+    def forward(self, hidden: Tensor, mask: Any, rotation: Rotation, attend: Attend = attend) -> Tensor:
         """The next layer's input, (rows, tokens, width)."""
         query, key, value = self._project(self.input_layernorm(hidden))
         rotate(query, rotation)
@@ -366,7 +376,7 @@ class GemmaLayer(LlamaLayer):
         for name in ("q_norm", "k_norm"):
             self.self_attn[name] = GemmaNorm(shape.head_dim, shape.rms_norm_eps)
 
-    def forward(self, hidden: Tensor, mask: Any, rotation: Rotation) -> Tensor:
+    def forward(self, hidden: Tensor, mask: Any, rotation: Rotation, attend: Attend = attend) -> Tensor:
         """The next layer's input, (rows, tokens, width)."""
         query, key, value = self._project(self.input_layernorm(hidden))
         query, key = self.self_attn["q_norm"](query), self.self_attn["k_norm"](key)
@@ -420,10 +430,12 @@ class Trunk(nn.Module):
         attention_mask: Any = None,
         position_ids: Tensor | None = None,
         use_cache: bool = False,
+        cache: Cache | None = None,
     ) -> SimpleNamespace:
         """The last hidden states, (rows, tokens, width).
 
-        `attention_mask` is a finished one, or a dictionary of one for each kind of layer; none for causal.
+        `attention_mask` is a finished one, or a dictionary of one for each kind of layer; none for causal. A `cache`
+        holds what stands before these tokens; it attends in the place of the layers, by a mask of truth values.
         """
         hidden = self.embedding(input_ids)
         if self.scale is not None:
@@ -436,13 +448,14 @@ class Trunk(nn.Module):
         if attention_mask is None and SLIDING in used and input_ids.shape[1] > self.shape.sliding_window:
             back = position_ids[:, None, :, None] - position_ids[:, None, None, :]
             by_kind[SLIDING] = (back >= 0) & (back < self.shape.sliding_window)
-        masks = {kind: _additive(mask, hidden) for kind, mask in by_kind.items()}
+        masks = by_kind if cache else {kind: _additive(mask, hidden) for kind, mask in by_kind.items()}
         # With layers on several cards, each card works on a batch of its own: the calls for the next batch are queued
         # on the first while the last is still under way on the others.
-        for kind, layer, device in zip(self.kinds, self.layers, self.devices, strict=True):
+        for number, (kind, layer, device) in enumerate(zip(self.kinds, self.layers, self.devices, strict=True)):
             if hidden.device != device:
                 hidden, masks, rotations = (_moved(each, device) for each in (hidden, masks, rotations))
-            hidden = layer(hidden, masks[kind], rotations[kind])
+            over = partial(cache.attend, number) if cache else attend
+            hidden = layer(hidden, masks[kind], rotations[kind], over)
         return SimpleNamespace(last_hidden_state=self.norm(hidden))
 
     def _rotation(self, kind: str, positions: Tensor, dtype: torch.dtype) -> Rotation:

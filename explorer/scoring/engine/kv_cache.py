@@ -9,21 +9,22 @@ can be cut and continued; sliding windows are kept by masks, counted in position
     a query at q         prefix: all (a sliding layer: those nearer than its window)
                          own: slots with positions[r, s] <= q; an empty slot's position is NOWHERE, beyond every query
 
-How a layer gets here: the model is called with `cache=rows`, so transformers hands each layer's new keys and values to
-`CachedRows.update` and what that returns to the attention function of the configuration's name, `_attend`. The prefix
-does not fit through that door (it has one row, not as many as the batch), so `_attend` fetches it from `_thread`. The
-mask is wider than the row's own keys by the number of prefix tokens that this layer looks at.
+How a layer gets here: the model is called with `cache=rows`. A layer of the engine's own families asks
+`CachedRows.attend`. transformers hands each layer's new keys and values to `CachedRows.update` and what that returns to
+the attention function of the configuration's name, `_attend`. The prefix does not fit through that door (it has one
+row, not as many as the batch), so `_attend` fetches it from `_thread`. The mask is wider than the row's own keys by the
+number of prefix tokens that this layer looks at.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-import transformers
 
 from explorer.scoring.engine.masks import by_layer
 
@@ -83,6 +84,19 @@ class CachedRows:
         keys[:, :, self.used : end] = key
         values[:, :, self.used : end] = value
         return keys[:, :, :end], values[:, :, :end]
+
+    def attend(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        mask: torch.Tensor,
+        scale: float | None = None,
+    ) -> torch.Tensor:
+        """Keeps a layer's keys and values; attention over all there are, (rows, queries, heads * width)."""
+        keys, values = self.update(key, value, layer)
+        return attention(self, query, keys, values, mask, scale).flatten(2)
 
     def append_positions(self, positions: torch.Tensor) -> torch.Tensor:
         """Says where the tokens stand that come next; returns the positions of all slots that may be looked at."""
@@ -158,6 +172,7 @@ def attention_over(config: Any, rows: CachedRows) -> Iterator[None]:
     """Inside, the model's layers attend to the rows and to the prefix before them."""
     # The configuration is the model's own, so this holds for whoever runs it meanwhile: RowRunner.lock is held.
     usual = config._attn_implementation
+    _register()
     config._attn_implementation = ATTENTION_NAME
     _thread.rows = rows
     try:
@@ -170,6 +185,14 @@ def attention_over(config: Any, rows: CachedRows) -> Iterator[None]:
 _thread = threading.local()  # `.rows`: what this thread's forward pass attends to
 
 
+def _register() -> None:
+    """Tells transformers of `_attend`, where that is imported: a model of the engine's own families does without it."""
+    if "transformers" in sys.modules:
+        import transformers
+
+        transformers.AttentionInterface.register(ATTENTION_NAME, _attend)
+
+
 def _attend(
     module: Any,
     query: torch.Tensor,
@@ -180,9 +203,22 @@ def _attend(
     softcap: float | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
+    """`attention` as transformers calls it."""
+    return attention(_thread.rows, query, key, value, attention_mask, scaling, softcap), None
+
+
+def attention(
+    rows: CachedRows,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor,
+    scaling: float | None = None,
+    softcap: float | None = None,
+) -> torch.Tensor:
     """Attention of (rows, heads, queries, width) to own keys and, where the mask is wider than they, to shared ones.
 
-    Returns (rows, queries, heads, width), as transformers expects it.
+    Gives (rows, queries, heads, width).
     """
     count, heads, queries, width = query.shape
     groups = heads // key.shape[1]
@@ -195,7 +231,7 @@ def _attend(
     if not near and softcap is None:
         attended = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
     else:
-        shared = _shared_keys(_thread.rows, near) if near else None
+        shared = _shared_keys(rows, near) if near else None
         # A few rows at a time: scores are (rows, heads, queries, keys) in float32.
         size = max(1, MAX_SCORES.get(query.device.type, 1 << 22) // (key.shape[1] * query.shape[2] * mask.shape[-1]))
         parts = [
@@ -204,7 +240,7 @@ def _attend(
             for at in range(0, count, size)
         ]  # fmt: skip
         attended = torch.cat(parts) if len(parts) > 1 else parts[0]
-    return attended.reshape(count, heads, queries, value.shape[3]).transpose(1, 2), None
+    return attended.reshape(count, heads, queries, value.shape[3]).transpose(1, 2)
 
 
 def _shared_keys(rows: CachedRows, near: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -243,6 +279,3 @@ def _attend_to_both(
     together = weights[..., :near].transpose(0, 1).reshape(heads, count * queries, near)
     from_prefix = (together @ shared[1]).view(heads, count, queries, -1).transpose(0, 1)
     return from_prefix + weights[..., near:] @ value
-
-
-transformers.AttentionInterface.register(ATTENTION_NAME, _attend)
