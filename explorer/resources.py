@@ -112,7 +112,7 @@ class Resources:
     def begin_process(self, name: str, dtype: str = "auto") -> None:
         """Gives the model of this name a process of its own, where that is faster.
 
-        From then on `reader` and `scorer` give that one, until `end_process`.
+        From then on `reader`, `scorer` and `generator` (for short greedy answers) give that one, until `end_process`.
         """
         from explorer.scoring import http
 
@@ -265,6 +265,10 @@ class Resources:
 
         if http.is_endpoint(name):
             return self.endpoint(name)
+        if process := self._told_process((name, dtype, device)):
+            from explorer.scoring.process_decoder import ProcessDecoder
+
+            return ModelGenerator(process, decoder=ProcessDecoder(process))
         self.fetch(name, dtype, device)
         with stopping.turn(self._lock):
             model = self.model(name, dtype, device)

@@ -5,7 +5,7 @@
           ("job", PartJob)    once
           ("tokenizer", TokenizerSetup), ("loaded", LoadedModel), ("stamp", hash, Source)    as soon as each is known
           ("range", (first, last) or None)    answers a ("next", size)
-          ("answer", number, pickled, record), ("failed", number, kind, text)    answer a ("score", ...) or ("write", ...)
+          ("answer", number, pickled, record), ("failed", number, kind, text)    answer one of the last two
     out:  ("next", size)    how many instances it would like
           ("score", number, rows as bytes, options), ("write", number, prompts as bytes, None)
           ("done", instances)    for each part; at last ("end",), or ("failed", kind, text)

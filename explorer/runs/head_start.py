@@ -37,6 +37,7 @@ STUDIES: Mapping[str, frozenset[str]] = {
     "accuracy": frozenset(),
     "priming": frozenset(),
     "memorization": frozenset({"neighbours=0"}),
+    "ontology": frozenset(),
 }
 # With these a run is made elsewhere or not at all, or it is several runs.
 OTHERWISE = ("-h", "--help", "--dry-run", "--detach", "--to", "--workers", "--cpus", "--sweep", "--seeds", "--keep")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.errors import ScoringError
@@ -60,13 +60,25 @@ class TokenizerFacts:
     letter: tuple[int, ...]  # "a" as ids, with what it puts before and behind
     bos: int | None
     eos: int | None
+    chat_template: Any = None
+    special_tokens_map: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tokenizer: Any) -> TokenizerFacts:
         """What a tokenizer of transformers is."""
         description = fast_tokenizer(tokenizer).to_str()  # first: a call may set how it pads
         letter = tuple(tokenizer("a")["input_ids"])
-        return cls(description, letter, tokenizer.bos_token_id, tokenizer.eos_token_id)
+        ids = tokenizer.bos_token_id, tokenizer.eos_token_id
+        template = getattr(tokenizer, "chat_template", None)
+        return cls(description, letter, *ids, template, _as_texts(tokenizer.special_tokens_map))
+
+
+def _as_texts(tokens: Mapping[str, Any]) -> dict[str, Any]:
+    """Special tokens by their names, each a text or a list of texts."""
+    return {
+        name: [str(each) for each in token] if isinstance(token, list | tuple) else str(token)
+        for name, token in tokens.items()
+    }
 
 
 # Here and not beside what reads it: whoever is sent one must not need transformers to unpack it.
@@ -77,16 +89,18 @@ class TokenizerSetup:
     tokenizer: TokenizerFacts
     window: int
     words: int
+    ends: frozenset[int]  # tokens at which it ends an answer
 
 
 class DescribedTokenizer:
-    """A tokenizer made of these facts, as far as `TextEncoder` asks it."""
+    """A tokenizer made of these facts, as far as `TextEncoder` and chat templates ask it."""
 
     def __init__(self, facts: TokenizerFacts) -> None:
         from tokenizers import Tokenizer
 
         self.backend_tokenizer = Tokenizer.from_str(facts.description)
         self.bos_token_id, self.eos_token_id = facts.bos, facts.eos
+        self.chat_template, self.special_tokens_map = facts.chat_template, facts.special_tokens_map
         self._answers = {"a": facts.letter}
 
     def __call__(self, text: str) -> dict[str, tuple[int, ...]]:

@@ -24,14 +24,12 @@ from explorer.scoring.score import reason_for_nan, why_unknown_token
 class ModelGenerator:
     """A loaded model as a Generator; keeps what it has read, so that the next call's prompts can go on from there."""
 
-    def __init__(self, model: Any, *, rows: int | None = None) -> None:
-        from explorer.scoring.engine.decoder import open_decoder
-
+    def __init__(self, model: Any, *, rows: int | None = None, decoder: Decoder | None = None) -> None:
         self.model = model
         self.name = model.name
         self.stats = Stats()
-        self._decoder: Decoder = open_decoder(model, rows)
-        self._eos = _eos_of(model)
+        self._decoder = decoder or _open_decoder(model, rows)
+        self._eos: frozenset[int] = model.ends
 
     @property
     def decoder(self) -> Decoder:
@@ -162,8 +160,7 @@ def _generation(request: Request, answer: Answer, dtype: object) -> Generation:
     return Generation(request, answer.text, tuple(answer.ids), answer.finish)
 
 
-def _eos_of(model: Any) -> frozenset[int]:
-    """The tokens at which the model ends an answer."""
-    configured = getattr(getattr(model.model, "generation_config", None), "eos_token_id", None)
-    ends = model.tokenizer.eos_token_id if configured is None else configured
-    return frozenset() if ends is None else frozenset([ends] if isinstance(ends, int) else ends)
+def _open_decoder(model: Any, rows: int | None) -> Decoder:
+    from explorer.scoring.engine.decoder import open_decoder
+
+    return open_decoder(model, rows)

@@ -43,6 +43,12 @@ class HFModel:
         """How long a packed row is best made."""
         return self.runner.row_tokens
 
+    @property
+    def ends(self) -> frozenset[int]:
+        """The tokens at which it ends an answer."""
+        configured = getattr(getattr(self.model, "generation_config", None), "eos_token_id", None)
+        return hf_tokenizer.end_tokens(configured, self.tokenizer)
+
     def record(self) -> dict[str, str | int]:
         """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how rows are batched."""
         cards = {"cards": self.runner.cards} if self.runner.cards > 1 else {}

@@ -6,6 +6,8 @@ Nothing here imports PyTorch, so that a process that only wants to encode has tr
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import transformers
@@ -25,7 +27,22 @@ def read_setup(source: Source) -> TokenizerSetup:
     words = int(getattr(config.get_text_config(), "vocab_size", 0) or 0)
     words = words if len(tokenizer) > words else 0
     require_known_tokens(source.name, tokenizer, words)
-    return TokenizerSetup(TokenizerFacts.of(tokenizer), window_of(config, tokenizer), words)
+    ends = end_tokens(_ends_in_files(source.path, config), tokenizer)
+    return TokenizerSetup(TokenizerFacts.of(tokenizer), window_of(config, tokenizer), words, ends)
+
+
+def end_tokens(configured: int | Sequence[int] | None, tokenizer: Any) -> frozenset[int]:
+    """The tokens at which a model ends an answer: those configured for generation, else the tokenizer's."""
+    ends = tokenizer.eos_token_id if configured is None else configured
+    return frozenset() if ends is None else frozenset([ends] if isinstance(ends, int) else ends)
+
+
+def _ends_in_files(folder: Path, config: Any) -> int | list[int] | None:
+    """What transformers configures generation with, once it has loaded the model of these files."""
+    try:
+        return transformers.GenerationConfig.from_pretrained(folder, local_files_only=True).eos_token_id
+    except OSError:
+        return getattr(config.get_text_config(decoder=True), "eos_token_id", None)
 
 
 # A model has a row of numbers for each token that it knows. Often there are more rows than tokens, which is no fault.

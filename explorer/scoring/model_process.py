@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -194,8 +194,9 @@ class ModelProcess:
         reading = _wait_for(self._tokenizer_setup)
         if self._encoder is None:
             known = self._known_source.known
-            self._encoder = TextEncoder(DescribedTokenizer(reading.tokenizer), known.bos if known else "")
-            self.window, self.words = reading.window, reading.words
+            self._tokenizer = DescribedTokenizer(reading.tokenizer)
+            self.window, self.words, self.ends = reading.window, reading.words, reading.ends
+            self._encoder = TextEncoder(self._tokenizer, known.bos if known else "")
 
     @property
     def encoder(self) -> TextEncoder:
@@ -203,12 +204,11 @@ class ModelProcess:
         assert self._encoder is not None, "wait_for_tokenizer comes first"
         return self._encoder
 
-    @cached_property
-    def tokenizer(self) -> Any:
-        """The tokenizer as transformers has it, for chat templates; to load transformers takes seconds."""
-        from explorer.scoring import hf_tokenizer
-
-        return hf_tokenizer.read_tokenizer(self._known_source, hf_tokenizer.repair_advice(self._known_source))
+    @property
+    def tokenizer(self) -> DescribedTokenizer:
+        """What chat templates are asked for."""
+        assert self._encoder is not None, "wait_for_tokenizer comes first"
+        return self._tokenizer
 
     @property
     def _known_source(self) -> Source:

@@ -32,7 +32,7 @@ from explorer.scoring.model_process import LoadedModel, LoadRequest, prompts_fro
 
 if TYPE_CHECKING:
     from explorer.records import PackedRow
-    from explorer.scoring.engine.contract import Ids, RowOptions
+    from explorer.scoring.engine.contract import Decoder, Ids, RowOptions
     from explorer.scoring.hf import HFModel
     from explorer.scoring.hf_direct import DirectModel
     from explorer.scoring.short_answers import ShortAnswers
@@ -140,9 +140,17 @@ class _Answerer:
 
     @cached_property
     def _writer(self) -> ShortAnswers:
-        from explorer.scoring.short_answers import ShortAnswers  # most runs only score
+        from explorer.scoring.engine.decoder import open_cached_decoder, open_decoder  # most runs only score
+        from explorer.scoring.short_answers import ShortAnswers
 
-        return ShortAnswers(self._model, self._load_whole)
+        decoder: Decoder | None = open_cached_decoder(self._model.runner, self._model.window)
+        if decoder is None:
+            if not hasattr(self._model, "tokenizer"):
+                # The engine's own layers, which are spread over several cards: transformers' can write all the same.
+                del self._model  # two would not fit
+                self._model = self._load_whole()
+            decoder = open_decoder(self._model)
+        return ShortAnswers(decoder)
 
     def queue(self, together: list[_Batch]) -> Callable[[], None]:
         """Queues all these batches of one kind; returns a function that waits for the answers and sends them."""

@@ -7,31 +7,21 @@ asked for are written, whatever they say, and the card never waits for somebody 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 from explorer.scoring.engine.contract import Answer, Decoder, Ids, Stats, StopRules
-from explorer.scoring.engine.decoder import CachedDecoder, open_cached_decoder, open_decoder
+from explorer.scoring.engine.decoder import CachedDecoder
 from explorer.scoring.engine.prefixes import group
-from explorer.scoring.hf import HFModel
-from explorer.scoring.hf_direct import DirectModel
 
 NO_NUMBER = -1  # stands for a token where the model gave no number
 UNENDING = StopRules(frozenset(), (), None, lambda ids: "")
 
 
 class ShortAnswers:
-    """Answers prompts with a loaded model; `load_whole` loads it by transformers, where its own layers cannot write."""
+    """Answers prompts with a decoder."""
 
-    def __init__(self, model: DirectModel | HFModel, load_whole: Callable[[], HFModel]) -> None:
-        self._model = model
-        self._load_whole = load_whole
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
         self._stats = Stats()
-
-    @cached_property
-    def _decoder(self) -> Decoder:
-        cached = open_cached_decoder(self._model.runner, self._model.window)
-        whole = self._model if isinstance(self._model, HFModel) else None
-        return cached or open_decoder(whole or self._load_whole())
 
     def begin(self, prompts: Sequence[tuple[Ids, int]]) -> Callable[[], list[list[int]]]:
         """Queues the tokens that go on from each prompt, as many as its limit; what is given waits for them."""

@@ -48,6 +48,12 @@ def test_the_studies_are_those_that_only_score(name):
         assert not study.only_scores(study.resolve({}))
 
 
+@pytest.mark.parametrize("choice", [{"samples": 2}, {"invariance": "PI-2"}, {"prompt": "best"}, {"max_new_tokens": 40}])
+def test_an_ontology_run_that_draws_or_writes_much_keeps_its_model_here(choice):
+    study = studies.study("ontology")
+    assert not study.only_scores(study.resolve(choice))
+
+
 @pytest.mark.slow
 def test_a_run_takes_the_processes_that_were_started_for_it(settings, tiny_gpt2, started, capsys):
     given = ["--model", str(tiny_gpt2), "--cache", str(settings.cache), "--dtype", "float32", "--set", "per_group=8"]

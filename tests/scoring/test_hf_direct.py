@@ -17,6 +17,7 @@ from explorer import settings as settings_module
 from explorer.errors import ModelError
 from explorer.scoring import hf, hf_direct, hf_tokenizer
 from explorer.scoring.engine import tree
+from explorer.scoring.engine.decoder import open_cached_decoder
 from explorer.scoring.engine.families import read_shape
 from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_source import Source
@@ -121,15 +122,11 @@ def test_short_answers_are_those_of_transformers(folder_of, settings, name):
                 ids.append(int(theirs(torch.tensor([ids]), use_cache=False).logits[0, -1].argmax()))
         return ids[len(prompt) :]
 
-    writer = ShortAnswers(ours, no_fallback)
+    writer = ShortAnswers(open_cached_decoder(ours.runner, ours.window))
     expected = [written(*prompt) for prompt in prompts]
     waiting = [writer.begin(prompts), writer.begin(prompts[:2])]  # the second before the first is looked at
     assert waiting[1]() == expected[:2] and waiting[0]() == expected
     assert writer.begin([])() == []
-
-
-def no_fallback():
-    raise AssertionError("the model's own layers can write")
 
 
 def test_a_checkpoint_of_old_has_other_names_and_tables_that_are_no_weights(folder_of, settings, tmp_path):

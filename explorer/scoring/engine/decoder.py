@@ -9,14 +9,14 @@ import numpy as np
 import torch
 
 from explorer.scoring.engine import transfer
-from explorer.scoring.engine.contract import Answer, Decoder, Ids, Stats
+from explorer.scoring.engine.contract import MAX_SHORT_ANSWER, Answer, Decoder, Ids, Stats
 from explorer.scoring.engine.cuda_graphs import CapturedStep, CapturedSteps
 from explorer.scoring.engine.kv_cache import CachedRows, attention_over, masks
 from explorer.scoring.engine.masks import sees_ancestors
 from explorer.scoring.engine.memory import free_ram
 from explorer.scoring.engine.norms import FusedNorms
 from explorer.scoring.engine.out_of_memory import is_out_of_memory, no_room_to_run, run_or_release
-from explorer.scoring.engine.pending_batch import MAX_QUEUED_TOKENS, PendingBatch
+from explorer.scoring.engine.pending_batch import PendingBatch
 from explorer.scoring.engine.plain import PlainDecoder
 from explorer.scoring.engine.prefixes import Forest, forest
 from explorer.scoring.engine.rows import BATCH_TOKENS, HALF_TOLERANCE, TOLERANCE, RowRunner
@@ -220,7 +220,7 @@ class CachedDecoder:
                 places = self.to_device([len(answer.prompt) for answer in batch])
                 step = self.steps.step_for(rows, most, self.rows, first.clamp(min=0), places)
         # Drawn tokens need the draws of each step, so sampled answers are never queued whole.
-        if self.steps and not is_sampled and most <= MAX_QUEUED_TOKENS and (step or most == 1):
+        if self.steps and not is_sampled and most <= MAX_SHORT_ANSWER and (step or most == 1):
             stats.passes += most - 1
             return PendingBatch(batch, first, step, most)
         tokens = first.tolist()

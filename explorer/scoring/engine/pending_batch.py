@@ -19,8 +19,6 @@ import torch
 from explorer.scoring.engine.contract import Answer
 from explorer.scoring.engine.cuda_graphs import CapturedStep
 
-MAX_QUEUED_TOKENS = 16  # new tokens: so many steps at most run in vain when all answers of a batch are complete early
-
 
 class PendingBatch:
     """Greedy answers that the GPU is still writing: the tokens of every step arrive in memory of this machine."""

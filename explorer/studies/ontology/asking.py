@@ -138,7 +138,7 @@ def is_chat_model(spec: RunSpec, resources: Resources) -> bool:
     """Whether the model answers conversations: an endpoint, or a tokenizer with a chat template."""
     if http.is_endpoint(spec.model):
         return True
-    return bool(hf_chat.default_template(resources.model(spec.model, spec.dtype).tokenizer))
+    return bool(hf_chat.default_template(resources.reader(spec.model, spec.dtype).tokenizer))
 
 
 def auto(spec: RunSpec, resources: Resources) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from explorer.errors import ScoringError
@@ -22,6 +22,7 @@ from explorer.scoring import http, reduce
 from explorer.scoring.generate import chat_text
 from explorer.scoring.model import Progress, Scorer
 from explorer.scoring.policy import PRESETS
+from explorer.scoring.score import Batch
 from explorer.studies.ontology.asking import Asking
 from explorer.writing import joined
 
@@ -55,20 +56,35 @@ def candidates(
     return Candidates(instance, tuple(scored_ids), question)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredIds:
-    """The scores of concepts' ids, one concept after another, or why there are none."""
+@dataclass(slots=True)
+class IdScores:
+    """The scores of concepts' ids, one concept after another, on their way, or why there are none.
+
+    Several may be on their way; `rows` is asked for in the order in which they were made.
+    """
 
     wanted: Sequence[Candidates]
-    scores: Sequence[Score]
-    priors: Mapping[str, float]  # log-probability of each id after the content-free label, nats
+    fresh: Sequence[str] = ()  # ids whose log-probability after the content-free label is asked for here
+    batch: Batch | None = None
+    priors: dict[str, float] = field(default_factory=dict)  # log-probability of each id after that label, nats
     reason: str = ""
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Has them scored; ScoringError where the model gives no log-probabilities."""
+        if self.batch:
+            try:
+                self.batch.run(progress)
+            except BaseException:
+                for curie in self.fresh:  # so that who asks next asks anew
+                    self.priors.pop(curie, None)
+                raise
 
     def rows(self) -> dict[str, list[Row]]:
         """Rows of `scores` and `measures` of these concepts."""
-        if self.reason:
+        if self.batch is None:
             return unknown(self.wanted, self.reason)
-        scores = iter(self.scores)
+        scores = iter(self.batch.scores())
+        self.priors.update((curie, next(scores).sum) for curie in self.fresh)
         tables: dict[str, list[Row]] = {"scores": [], "measures": []}
         for concept in self.wanted:
             of_concept = [next(scores) for _ in concept.scored_ids]
@@ -80,22 +96,29 @@ class ScoredIds:
         return tables
 
 
-def score_known(
-    spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
-) -> ScoredIds:
-    """The scores of these concepts' ids."""
-    # A server that has refused once is not asked again in every part of the run.
-    refused: list[str] = resources.once(("ontology unscored", specs.run_id(spec)), list)
-    if http.is_endpoint(spec.model) and put.prompt.kind == "chat":
-        refused = [CHAT]
-    if not refused:
-        try:
-            return score_ids(spec, resources, response_cache.scorer(spec, resources), put, wanted, progress)
-        except ScoringError as error:
-            if not http.is_endpoint(spec.model):
-                raise
-            refused.append(str(error))
-    return ScoredIds(wanted, (), {}, refused[0])
+def of_run(spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates]) -> IdScores:
+    """The ids of these concepts, to be scored in a run."""
+    is_remote_chat = http.is_endpoint(spec.model) and put.prompt.kind == "chat"
+    if refused := [CHAT] if is_remote_chat else _refused(spec, resources):
+        return IdScores(wanted, reason=refused[0])
+    return to_score(spec, resources, response_cache.scorer(spec, resources), put, wanted)
+
+
+def score_known(spec: RunSpec, resources: Resources, ids: IdScores, progress: Progress) -> IdScores:
+    """The same, scored, or with the reason why a server does not score them."""
+    try:
+        ids.run(progress)
+    except ScoringError as error:
+        if not http.is_endpoint(spec.model):
+            raise
+        _refused(spec, resources).append(str(error))
+        return IdScores(ids.wanted, reason=str(error))
+    return ids
+
+
+def _refused(spec: RunSpec, resources: Resources) -> list[str]:
+    """Why a server scores nothing: one that has refused once is not asked again in every part of the run."""
+    return resources.once(("ontology unscored", specs.run_id(spec)), list)  # type: ignore[no-any-return]
 
 
 def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[Row]]:
@@ -105,29 +128,23 @@ def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[Row]]:
     }
 
 
-def score_ids(
-    spec: RunSpec,
-    resources: Resources,
-    scorer: Scorer,
-    put: Asking,
-    wanted: Sequence[Candidates],
-    progress: Progress | None = None,
-) -> ScoredIds:
-    """The scores of these concepts' ids; ScoringError where the model gives no log-probabilities."""
+def to_score(
+    spec: RunSpec, resources: Resources, scorer: Scorer, put: Asking, wanted: Sequence[Candidates]
+) -> IdScores:
+    """The requests that score the ids of these concepts."""
     # An id's log-probability after the content-free label is the same for all concepts: asked once a run.
     priors: dict[str, float] = resources.once(("ontology priors", specs.run_id(spec)), dict)
     free = text_read(spec, resources, put.content_free(CONTENT_FREE))
     curies = dict.fromkeys(curie for concept in wanted for _, curie in concept.scored_ids)
-    fresh = [curie for curie in curies if math.isnan(priors.get(curie, math.nan))]
+    fresh = [curie for curie in curies if curie not in priors]
+    priors.update(dict.fromkeys(fresh, math.nan))  # asked for, not yet known
     requests = [_request(put, wanted[0].asked, free, curie, 0, PRIOR) for curie in fresh]
     for concept in wanted:
         text = text_read(spec, resources, concept.asked)
         requests += [
             _request(put, concept.asked, text, curie, i, role) for i, (role, curie) in enumerate(concept.scored_ids)
         ]
-    scores = scorer.score(requests, PRESETS["natural"], progress)
-    priors.update({curie: score.sum for curie, score in zip(fresh, scores, strict=False)})
-    return ScoredIds(wanted, scores[len(fresh) :], priors)
+    return IdScores(wanted, fresh, Batch(scorer, requests, PRESETS["natural"]), priors)
 
 
 def _request(put: Asking, question: Request, text: str, curie: str, option: int, role: str) -> Request:
@@ -155,7 +172,7 @@ def text_read(spec: RunSpec, resources: Resources, question: Request) -> str:
     """The prompt as the model reads it, marks of its chat template included."""
     if question.conversation is None or http.is_endpoint(spec.model):
         return question.context
-    return chat_text(resources.model(spec.model, spec.dtype).tokenizer, question.conversation)
+    return chat_text(resources.reader(spec.model, spec.dtype).tokenizer, question.conversation)
 
 
 def _measures(concept: Candidates, scores: Sequence[Score], priors: Mapping[str, float]) -> list[Row]:

@@ -10,7 +10,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from explorer.errors import UsageError
 from explorer.ontologies import analysis, web_counts
@@ -23,6 +23,7 @@ from explorer.popularity import indexes
 from explorer.records import Concept, Generation, Instance, Request, RunSpec
 from explorer.rows.builders import Row, generation_row, measure_row, thought_rows
 from explorer.scoring import http
+from explorer.scoring.engine.contract import MAX_SHORT_ANSWER
 from explorer.studies import QUESTIONS
 from explorer.studies.ontology import findings, gold, plan
 from explorer.studies.ontology.asking import Asking, answer_requests, asking
@@ -68,11 +69,12 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class PreparedPart:
-    """Concepts and the questions about each."""
+    """Concepts, the questions about each, and the ids to score after the main ones, where no answer adds to these."""
 
     put: Asking
     instances: Sequence[Instance]
     questions: Sequence[Sequence[Request]]
+    ids: gold.IdScores | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class AnsweredPart:
     put: Asking
     instances: Sequence[Instance]
     answers: Sequence[Sequence[Generation]]
-    known: gold.ScoredIds | None
+    ids: gold.IdScores | None
 
 
 def prepare(
@@ -90,12 +92,35 @@ def prepare(
 ) -> PreparedPart:
     """The questions about a part's concepts."""
     put = asking(spec, resources)
-    return PreparedPart(put, instances, [put.requests(instance) for instance in instances])
+    questions = [put.requests(instance) for instance in instances]
+    ids = None
+    if spec.settings["gold"] and not put.samples:
+        ids = ids_to_score(spec, resources, put, instances, questions)
+        if ahead and ids.batch:
+            ids.batch.prepare()
+    return PreparedPart(put, instances, questions, ids)
+
+
+def ids_to_score(
+    spec: RunSpec,
+    resources: Resources,
+    put: Asking,
+    instances: Sequence[Instance],
+    questions: Sequence[Sequence[Request]],
+    sampled: Sequence[Sequence[str]] = (),
+) -> gold.IdScores:
+    """The right id of each concept, some others of the ontology, and those that were sampled from the model."""
+    others = int(spec.settings["others"])
+    wanted = [
+        gold.candidates(put, of_concept[0], instance, others, samples, spec.seed)
+        for instance, of_concept, samples in zip(instances, questions, sampled or [()] * len(instances), strict=True)
+    ]
+    return gold.of_run(spec, resources, put, wanted)
 
 
 def score(spec: RunSpec, resources: Resources, prepared: PreparedPart, progress: Progress) -> AnsweredPart:
     """The model's answers, and how likely it finds the right ids and others."""
-    put = prepared.put
+    put, ids = prepared.put, prepared.ids
     flat = [request for requests in prepared.questions for request in requests]
     scored_too = bool(spec.settings["gold"])
     # Told in questions: first those that are answered, then as many again while the right ids are scored.
@@ -108,13 +133,13 @@ def score(spec: RunSpec, resources: Resources, prepared: PreparedPart, progress:
     def second(done: int, of: int) -> None:
         progress(len(flat) + len(flat) * done // max(of, 1), total)
 
-    others = int(spec.settings["others"])
-    candidates = []
-    for instance, of_concept in zip(prepared.instances, answers, strict=True):
-        sampled = [put.parse(answer.text).id for answer in of_concept if answer.request.role == "sample"]
-        candidates.append(gold.candidates(put, of_concept[0].request, instance, others, sampled, spec.seed))
-    known = gold.score_known(spec, resources, put, candidates, second)
-    return AnsweredPart(put, prepared.instances, answers, known)
+    if ids is None:
+        sampled = [
+            [put.parse(answer.text).id for answer in of_concept if answer.request.role == "sample"]
+            for of_concept in answers
+        ]
+        ids = ids_to_score(spec, resources, put, prepared.instances, prepared.questions, sampled)
+    return AnsweredPart(put, prepared.instances, answers, gold.score_known(spec, resources, ids, second))
 
 
 def tables(spec: RunSpec, resources: Resources, answered: AnsweredPart) -> Tables:
@@ -129,7 +154,7 @@ def tables(spec: RunSpec, resources: Resources, answered: AnsweredPart) -> Table
         ]
     rows["measures"] += judge(put, answered.instances, answers, counted)
     rows["measures"] += thought_rows([thought for of_concept in answers for thought in of_concept])
-    for table, of_ids in (answered.known.rows() if answered.known else {}).items():
+    for table, of_ids in (answered.ids.rows() if answered.ids else {}).items():
         rows[table] += of_ids
     return rows
 
@@ -137,6 +162,12 @@ def tables(spec: RunSpec, resources: Resources, answered: AnsweredPart) -> Table
 def may_overlap(spec: RunSpec, resources: Resources) -> bool:
     """Whether the model runs here, and nobody is asked for counts over a network."""
     return not http.is_endpoint(spec.model) and str(spec.settings["counts"]) in ("file", "index")
+
+
+def asks_only_for_short_answers(settings: Mapping[str, Any]) -> bool:
+    """Whether a run with these settings asks its model for scores and short greedy answers alone."""
+    drawn = int(settings["samples"]) or settings["invariance"] or settings["prompt"] == "best"
+    return not drawn and int(settings["max_new_tokens"]) <= MAX_SHORT_ANSWER
 
 
 STAGES = Stages(prepare, score, tables, may_overlap)
@@ -214,6 +245,7 @@ STUDY = Study(
     select=select,
     run_part=run_part,
     stages=STAGES,
+    only_scores=asks_only_for_short_answers,
     summarize=findings.summarize,
     plan=plan.plan,
 )

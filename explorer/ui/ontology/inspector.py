@@ -200,7 +200,9 @@ def _ask_concept(text: str, model: str, benchmark: str, settings: Settings) -> A
         put = dataclasses.replace(put, prompt=PROMPTS["completion"]) if is_remote else put
         candidates = ontology_gold.candidates(put, put.requests(instance)[0], instance, OTHERS, (), seed=0)
         try:
-            tables = ontology_gold.score_ids(spec, shared, shared.scorer(model), put, [candidates]).rows()
+            ids = ontology_gold.to_score(spec, shared, shared.scorer(model), put, [candidates])
+            ids.run()
+            tables = ids.rows()
         except ExplorerError as error:
             if not is_remote:
                 raise
