@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from importlib.metadata import version
 
@@ -29,7 +30,12 @@ def model_record(
         # which takes 5 seconds.
         "torch": str(torch.__version__),
         # Read from the package's metadata: the engine's own models are loaded without importing transformers.
-        "transformers": version("transformers"),
+        "transformers": _transformers_version(),
         **({"weights_from": source.form} if source.form else {}),
         **({"quantized": quantized} if quantized else {}),
     }
+
+
+@functools.cache  # asked for with every batch of a run
+def _transformers_version() -> str:
+    return version("transformers")

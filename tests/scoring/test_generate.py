@@ -12,10 +12,15 @@ import pytest
 from explorer import settings as settings_module
 from explorer.errors import ModelError
 from explorer.records import Request
-from explorer.scoring import hf
+from explorer.scoring import hf, hf_direct
 from explorer.scoring.engine import decoder
+from explorer.scoring.engine import tree as engine_tree
+from explorer.scoring.engine.cuda_graphs import find_shape
+from explorer.scoring.engine.decoder import open_cached_decoder
 from explorer.scoring.engine.prefixes import group
 from explorer.scoring.generate import ModelGenerator, chat_text
+from explorer.scoring.hf_source import Source
+from explorer.scoring.short_answers import ShortAnswers
 
 torch = pytest.importorskip("torch")
 
@@ -275,6 +280,39 @@ def test_groups_stand_apart_only_where_it_pays():
 def test_sequences_that_each_go_on_from_the_one_before_nest_no_deeper_than_python_can():
     nested = [(1,) * length + (2, place) for place, length in enumerate(range(1, 3000, 2))]
     assert sum(len(one.members) for one in group(nested, 0)) == len(nested)
+
+
+@pytest.mark.parametrize(
+    ("captured", "wanted", "new", "found"),
+    [
+        ([], (64, 32, 1), 10, (64, 32, 1)),
+        ([(1024, 64, 1)], (16, 32, 1), 10, (1024, 64, 1)),
+        ([(1024, 64, 1), (256, 64, 1)], (16, 32, 1), 10, (256, 64, 1)),  # the smallest that holds them
+        ([(1024, 64, 2)], (16, 32, 1), 10, (16, 32, 1)),  # another prefix
+        ([(1024, 32, 1), (8, 64, 1)], (16, 64, 1), 10, (16, 64, 1)),  # too few slots, too few rows
+        ([(1024, 64, 1)], (16, 32, 1), 100, (16, 32, 1)),  # a hundred steps, most of each in vain
+        ([(32, 64, 1)], (16, 64, 1), 100, (32, 64, 1)),
+    ],
+)
+def test_a_step_that_was_captured_for_more_serves_short_answers(captured, wanted, new, found):
+    assert find_shape(captured, wanted, new) == found
+
+
+@pytest.mark.gpu
+def test_short_answers_wait_in_line_with_rows_to_be_scored(tiny_folders, tmp_path):
+    place, settings = tiny_folders("llama"), settings_module.read(cache=tmp_path)
+    cpu = hf.load(str(place), settings, dtype="float32", device="cpu")
+    model = hf_direct.load(Source(str(place), place, "", "", None), settings, "cuda", "float32")
+    writer = ShortAnswers(open_cached_decoder(model.runner, model.window))
+    prompts = [(tuple(cpu.tokenizer(text)["input_ids"]), 9) for text in TEXTS]
+    rows = engine_tree.pack([ids for ids, _ in prompts], [1] * len(prompts), 64).rows
+    first, scored, second = writer.begin(prompts), model.runner.begin(rows), writer.begin(prompts[:3])
+    expected = [row.logprobs for row in cpu.runner.run(rows)]
+    written = [list(plain(cpu, text, 9)) for text in TEXTS]
+    assert [ids[: len(one)] for ids, one in zip(first(), written, strict=True)] == written
+    for one, logprobs in zip(scored(), expected, strict=True):
+        assert one.logprobs == pytest.approx(logprobs, abs=1e-3)
+    assert [ids[: len(one)] for ids, one in zip(second(), written[:3], strict=True)] == written[:3]
 
 
 @pytest.mark.gpu

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from multiprocessing.connection import Connection, Pipe
 import pytest
 
 from explorer.errors import ModelError
-from explorer.scoring import hf_tokenizer
+from explorer.scoring import hf, hf_chat, hf_tokenizer
 from explorer.scoring.hf_source import Source
 from explorer.settings import ROOT
 
@@ -68,3 +69,20 @@ def test_it_ends_when_nobody_is_left_to_ask():
     theirs.close()
     ours.close()
     assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("said", [None, {}, {"eos_token_id": [7, 9]}, {"eos_token_id": 5}], ids=str)
+@pytest.mark.parametrize("in_config", [0, 11])
+def test_where_answers_end_is_known_before_the_model_is_loaded(tiny_gpt2, settings, tmp_path, said, in_config):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_gpt2, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"eos_token_id": in_config}))
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    if said is not None:
+        (folder / "generation_config.json").write_text(json.dumps(said))
+    (folder / "chat_template.jinja").write_text("{{ messages[0]['content'] }}")
+    setup, loaded = hf_tokenizer.read_setup(source_of(folder)), hf.load(str(folder), settings, device="cpu")
+    assert setup.ends == loaded.ends
+    assert hf_chat.default_template(setup.tokenizer) == hf_chat.template_of(loaded)
+    assert dict(setup.tokenizer.special_tokens_map) == dict(loaded.tokenizer.special_tokens_map)

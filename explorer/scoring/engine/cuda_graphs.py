@@ -14,17 +14,21 @@ such cost, but its shapes and addresses are fixed:
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 
+from explorer.scoring.engine.contract import MAX_SHORT_ANSWER
 from explorer.scoring.engine.kv_cache import NOWHERE, CachedRows
 
 MAX_STEPS = 3  # captured steps
 SLOT_MULTIPLE = 32  # capacities are multiples of this, so that batches of like length share a step
 MIN_NEW_TOKENS = 4  # new tokens from which a captured step pays
+ROOM_TO_SPARE = 2  # times as many rows and slots as are needed that a step may have for long answers
 
+Shape = tuple[int, int, int]  # rows, slots, and which prefix
 Forward = Callable[[torch.Tensor, torch.Tensor, CachedRows], torch.Tensor]  # ids, positions, rows → hidden states
 Choose = Callable[[torch.Tensor], torch.Tensor]  # hidden states → likeliest tokens
 
@@ -102,13 +106,27 @@ class CapturedStep:
         self.rows.slot += 1
 
 
+# To capture a step takes as long as to replay it some hundred times. So a larger one that is there serves, too: for a
+# short answer whatever its size, else while little is computed in vain.
+def find_shape(captured: Iterable[Shape], wanted: Shape, new_tokens: int) -> Shape:
+    """The smallest of the captured shapes in which so many new tokens are best written, else the one wanted."""
+    count, capacity, prefix = wanted
+    factor = ROOM_TO_SPARE if new_tokens > MAX_SHORT_ANSWER else math.inf
+    fitting = [
+        shape
+        for shape in captured
+        if shape[2] == prefix and count <= shape[0] <= factor * count and capacity <= shape[1] <= factor * capacity
+    ]
+    return min(fitting, key=lambda shape: shape[0] * shape[1], default=wanted)
+
+
 class CapturedSteps:
     """The steps captured last, by shape and prefix; none once capturing has failed."""
 
     def __init__(self, forward: Forward, choose: Choose, window: int, near: float) -> None:
         self.forward, self.choose, self.window, self.tolerance = forward, choose, window, near
         self.works = True
-        self.captured: OrderedDict[tuple[int, int, int], CapturedStep] = OrderedDict()
+        self.captured: OrderedDict[Shape, CapturedStep] = OrderedDict()
 
     def step_for(
         self, rows: CachedRows, most: int, full: int, tokens: torch.Tensor, positions: torch.Tensor
@@ -119,7 +137,7 @@ class CapturedSteps:
         # Few shapes, so that steps are found again: full batches, powers of two, and multiples of SLOTS.
         count = rows.count if rows.count == full else 1 << (rows.count - 1).bit_length()
         capacity = -(-(rows.used + most) // SLOT_MULTIPLE) * SLOT_MULTIPLE
-        key = (count, capacity, id(rows.prefix))
+        key = find_shape(self.captured, (count, capacity, id(rows.prefix)), most)
         step = self.captured.get(key)
         if step is None:
             # Before the new one is made: each holds keys and values of a whole batch.
