@@ -13,6 +13,7 @@ from explorer.records import Count
 Ngram = tuple[int, ...]
 Answer = int | str  # an exact count, or the reason why there is none
 
+SIGN = 1_000  # answers between two signs of progress
 # Reasons that begin so may pass: asked again, the service may answer.
 UNREACHABLE = "the service could not be reached"
 
@@ -38,11 +39,13 @@ def count_with_cache(
         new_counts: dict[Ngram, tuple[int, bool]] = {}
         try:
             with contextlib.closing(ask(missing[first : first + batch])) as answers:
-                for ngram, answer in answers:
+                for number, (ngram, answer) in enumerate(answers, 1):
                     if isinstance(answer, str):
                         reasons[ngram] = answer
                     else:
                         new_counts[ngram] = (answer, False)
+                    if progress and number % SIGN == 0:
+                        progress(done + number, len(distinct))
         finally:
             # Also when interrupted: what was answered need not be asked again.
             cache.store_counts(index, new_counts)

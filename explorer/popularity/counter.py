@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+import numpy as np
 
 from explorer.errors import CountError
 from explorer.popularity.next_tokens import Chance, Following
@@ -46,6 +48,18 @@ class Counter(Protocol):
 
     def total_tokens(self) -> float:
         """Corpus size in tokens, nan where unknown."""
+
+
+@runtime_checkable
+class RowCounter(Counter, Protocol):
+    """A counter that can also take very many n-grams of one length, without an object for each."""
+
+    @property
+    def counts_at_once(self) -> bool:
+        """Whether that is faster than `count`."""
+
+    def count_rows(self, ngrams: np.ndarray, progress: Progress | None = None) -> np.ndarray:
+        """How often the n-gram of each row occurs; nan where that could not be had."""
 
 
 class DocumentCounter(Counter, Protocol):

@@ -161,6 +161,11 @@ def short_name(index: str) -> str:
     return corpus if (corpus := corpus_of(index)) in SMALL else index
 
 
+def is_remote(index: str) -> bool:
+    """Whether an index is another machine's."""
+    return index in INDEXES or index.startswith(MINI) or "://" in index
+
+
 def title_of(index: str) -> str:
     """What people call an index: what the small ones hold, else its name."""
     corpus = corpus_of(index)

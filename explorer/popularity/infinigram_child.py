@@ -1,12 +1,14 @@
 """The process that has an index open in the infini-gram engine, and the frames in which it is asked and answers.
 
     argv: FOLDER DTYPE VOCABULARY VERSION
-    in:   n-grams to be counted, or a method of the engine and its arguments, a frame each, until there is no more
+    in:   n-grams to be counted, of any lengths or as rows of one, or a method of the engine and its arguments, a frame
+          each, until there is no more
     out:  one frame that says whether the index is open, then one an answer
 
 A frame is a header (the length of what follows, and of which kind it is) and that many bytes: either packed numbers
 (counts, thousands at a time) or JSON (everything else). Lines of text would not do: numbers may hold any byte.
-It imports nothing that takes time, NumPy neither, so that an index is open at once.
+It imports nothing that takes time, NumPy neither, so that an index is open at once. Only where many n-grams are to be
+counted is NumPy imported, to search for all of them together (suffix_search.py).
 """
 
 from __future__ import annotations
@@ -16,10 +18,17 @@ import os
 import signal
 import struct
 import sys
-from typing import Any, BinaryIO
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from explorer.popularity.suffix_search import SuffixSearch
 
 HEADER = struct.Struct("<IB")  # bytes that follow, kind
-NUMBERS, JSON, READY = 0, 1, 2
+NUMBERS, JSON, READY, ROWS = 0, 1, 2, 3
+MANY = 200  # n-grams from which it is quicker to import NumPy than to ask the engine for one after another
 
 METHODS = (
     "find", "find_cnf", "count", "count_cnf", "prob", "ntd", "infgram_prob", "infgram_ntd", "get_doc_by_rank",
@@ -58,13 +67,23 @@ def main(folder: str, dtype: str, vocabulary: int, version: int) -> None:
         send(answers, JSON, f"{type(error).__name__}: {error}".encode())
         return
     send(answers, READY, b"")
+
+    @cache
+    def search() -> SuffixSearch:
+        from explorer.popularity.suffix_search import SuffixSearch
+
+        return SuffixSearch(Path(), dtype)  # `_open` made the index's folder the current one
+
     while True:
         try:
             kind, payload = receive(sys.stdin.buffer)
         except EOFError:
             return
         try:
-            reply = _counts(engine, payload) if kind == NUMBERS else _call(engine, payload)
+            if kind == ROWS:
+                reply = _count_rows(search(), payload)
+            else:
+                reply = _counts(engine, search, payload) if kind == NUMBERS else _call(engine, payload)
         except Exception as error:
             send(answers, READY, f"The engine refused a query: {type(error).__name__}: {error}".encode())
         else:
@@ -82,17 +101,29 @@ def _open(folder: str, dtype: str, vocabulary: int, version: int) -> Any:
     )
 
 
-def _counts(engine: Any, payload: bytes) -> bytes:
+def _counts(engine: Any, search: Callable[[], SuffixSearch], payload: bytes) -> bytes:
     amount, *numbers = struct.unpack(f"<{len(payload) // 4}I", payload)
-    counts = []
+    ngrams = []
     start = amount
     for length in numbers[:amount]:
-        answer = engine.count(numbers[start : start + length])
-        if "error" in answer or answer["approx"]:
-            raise ValueError(answer.get("error", "an approximate count"))
-        counts.append(answer["count"])
+        ngrams.append(numbers[start : start + length])
         start += length
+    counts = search().counts(ngrams) if amount >= MANY else [_count(engine, ngram) for ngram in ngrams]
     return struct.pack(f"<{amount}q", *counts)
+
+
+def _count_rows(search: SuffixSearch, payload: bytes) -> bytes:
+    import numpy as np
+
+    (length,) = struct.unpack_from("<I", payload)
+    return search.count_rows(np.frombuffer(payload, "<u4", offset=4).reshape(-1, length)).tobytes()
+
+
+def _count(engine: Any, ngram: list[int]) -> int:
+    answer = engine.count(ngram)
+    if "error" in answer or answer["approx"]:
+        raise ValueError(answer.get("error", "an approximate count"))
+    return int(answer["count"])
 
 
 def _call(engine: Any, payload: bytes) -> bytes:

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,16 @@ from explorer.popularity.cached import Answer, Ngram, count_with_cache
 from explorer.popularity.count_cache import CountCache
 from explorer.popularity.counter import Document, Places, Progress
 from explorer.popularity.infinigram_api import source_of
-from explorer.popularity.infinigram_child import JSON, NUMBERS, READY, receive, send
+from explorer.popularity.infinigram_child import JSON, MANY, NUMBERS, READY, ROWS, receive, send
 from explorer.popularity.next_tokens import END, Chance, Following, chance_of, following_of
 from explorer.records import Count
 
 PACKAGE = "infini_gram"
 MODULE = "explorer.popularity.infinigram_child"
-BATCH = 1_000  # n-grams in one frame: a tenth of a second, minutes from a slow disk
+BATCH = 16_000  # n-grams whose counts are kept at once
+FITS = 4 << 30  # bytes of an index that stays in memory once it is read, so that it is searched faster than the cache
+FIRST_FRAME = 1_000  # n-grams in the first frame of a batch: a hundredth of a second, minutes from a slow disk
+QUICK_FRAME = 1.0  # seconds within which a frame is answered if the next may be larger
 RESTARTS = 3  # for one question; a killed child is worth another try, a damaged index is not worth many
 PATIENCE = 600.0  # seconds for one frame
 SHOWN = 1000  # tokens of a document
@@ -86,6 +90,11 @@ class Engine:
         flat = np.array([token_id for ngram in ngrams for token_id in ngram], dtype="<u4")
         reply = self._ask(NUMBERS, struct.pack("<I", len(ngrams)) + lengths.tobytes() + flat.tobytes())
         return np.frombuffer(reply, dtype="<i8").tolist()
+
+    def count_rows(self, ngrams: np.ndarray) -> np.ndarray:
+        """How often the n-gram of each row occurs; one frame."""
+        rows = np.ascontiguousarray(ngrams, dtype="<u4")
+        return np.frombuffer(self._ask(ROWS, struct.pack("<I", rows.shape[1]) + rows.tobytes()), dtype="<i8")
 
     def call(self, method: str, **arguments: Any) -> Any:
         """What a method of the engine answers; its own errors come as {"error": ...}."""
@@ -190,7 +199,26 @@ class LocalCounter:
 
     def count(self, ngrams: Sequence[tuple[int, ...]], progress: Progress | None = None) -> list[Count]:
         """One Count per n-gram, in the order asked."""
+        if self.counts_at_once and len(ngrams) >= MANY and self._are_rows(ngrams):
+            counts = self.count_rows(np.array(ngrams, dtype="<u4"), progress).tolist()
+            return [Count(self.index, ngram, count) for ngram, count in zip(ngrams, counts, strict=True)]
         return count_with_cache(self.index, ngrams, self._cache, self._ask, BATCH, progress)
+
+    @property
+    def counts_at_once(self) -> bool:
+        """Whether the index is so small that many counts are searched for anew faster than they are looked up."""
+        return sum(self.manifest.sizes.values()) <= FITS
+
+    def count_rows(self, ngrams: np.ndarray, progress: Progress | None = None) -> np.ndarray:
+        """How often the n-gram of each row occurs; nan where an id is beyond the vocabulary. Nothing is kept."""
+        counts = np.full(len(ngrams), np.nan)
+        countable = np.flatnonzero((ngrams < self.manifest.vocabulary).all(axis=1))
+        for first in range(0, len(countable), BATCH):
+            places = countable[first : first + BATCH]
+            counts[places] = self.engine.count_rows(ngrams[places])
+            if progress:
+                progress(len(ngrams) - len(countable) + first + len(places), len(ngrams))
+        return counts
 
     def total_tokens(self) -> float:
         """The corpus size in tokens."""
@@ -236,9 +264,22 @@ class LocalCounter:
 
     def _ask(self, ngrams: Sequence[Ngram]) -> Generator[tuple[Ngram, Answer]]:
         good = [ngram for ngram in ngrams if self._is_countable(ngram)]
-        yield from zip(good, self.engine.counts(good), strict=True)
+        first, size = 0, FIRST_FRAME
+        while first < len(good):
+            frame = good[first : first + size]
+            started = time.monotonic()
+            answers = self.engine.counts(frame)
+            first += size
+            # Many n-grams are searched for together much faster, but a slow disk must let somebody hear of it.
+            size *= 4 if time.monotonic() - started < QUICK_FRAME else 1
+            yield from zip(frame, answers, strict=True)
         reason = f"the index has ids from 0 to {self.manifest.vocabulary - 1:,} only"
         yield from ((ngram, reason) for ngram in ngrams if not self._is_countable(ngram))
+
+    def _are_rows(self, ngrams: Sequence[Ngram]) -> bool:
+        """Whether all are of one length and can be counted."""
+        [length, *others] = {len(ngram) for ngram in ngrams}
+        return length > 0 and not others and min(map(min, ngrams)) >= 0 and all(map(self._is_countable, ngrams))
 
     def _is_countable(self, ngram: Ngram) -> bool:
         return max(ngram) < self.manifest.vocabulary

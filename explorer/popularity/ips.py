@@ -142,7 +142,13 @@ def decile_edges(
     counts: Mapping[Ngram, Count], *, reference: str, index: str, n: int, initial: Initial = "running"
 ) -> DecileEdges:
     """The edges of a reference set, each of its distinct n-grams counted once (linear quantiles)."""
-    known_counts = np.array([each.count for each in counts.values() if not math.isnan(each.count)])
+    values = np.array([each.count for each in counts.values()])
+    return edges_over(values, reference=reference, index=index, n=n, initial=initial)
+
+
+def edges_over(counts: np.ndarray, *, reference: str, index: str, n: int, initial: Initial = "running") -> DecileEdges:
+    """The edges over the counts of a reference set's distinct n-grams; nan is left out."""
+    known_counts = counts[~np.isnan(counts)]
     if not known_counts.size:
         raise UsageError(
             f"{reference} has no n-gram of {n} tokens with a known count, so there are no deciles. "
@@ -169,15 +175,31 @@ def rate_counts(counts: ArrayLike, edges: DecileEdges) -> np.ndarray:
 
 def text_ips(text: TextNgrams, counts: Mapping[Ngram, Count], edges: DecileEdges) -> IPS:
     """The mean popularity of the text's distinct n-grams."""
-    if not text.ngrams:
+    return texts_ips([text], counts, edges)[0]
+
+
+def texts_ips(texts: Sequence[TextNgrams], counts: Mapping[Ngram, Count], edges: DecileEdges) -> list[IPS]:
+    """The mean popularity of each text's distinct n-grams, all rated at once."""
+    sizes = [len(text.ngrams) for text in texts]
+    rated = rate_counts([counts[ngram].count for text in texts for ngram in text.ngrams], edges)
+    # Rates are whole numbers, so that a difference of running sums is the sum itself; an unknown one adds 0.
+    is_unknown = np.isnan(rated)
+    sums, unknown = (
+        np.diff(np.concatenate([[0], np.cumsum(each)])[np.cumsum([0, *sizes])]).tolist()
+        for each in (np.where(is_unknown, 0.0, rated), is_unknown)
+    )
+    return [_ips(text, total, int(missing), counts) for text, total, missing in zip(texts, sums, unknown, strict=True)]
+
+
+def _ips(text: TextNgrams, total: float, unknown: int, counts: Mapping[Ngram, Count]) -> IPS:
+    """A text's IPS from the sum of its n-grams' rates and the number of those whose count could not be had."""
+    size = len(text.ngrams)
+    if not size:
         return IPS(math.nan, 0, reason=text.reason)
-    values = np.array([counts[ngram].count for ngram in text.ngrams])
-    unknown = int(np.isnan(values).sum())
     if unknown:
         missing = next(counts[ngram] for ngram in text.ngrams if math.isnan(counts[ngram].count))
-        reason = f"{unknown} of {len(values)} counts could not be had: {missing.reason}"
-        return IPS(math.nan, len(values), unknown, reason)
-    return IPS(float(rate_counts(values, edges).mean()), len(values))
+        return IPS(math.nan, size, unknown, f"{unknown} of {size} counts could not be had: {missing.reason}")
+    return IPS(total / size, size)
 
 
 def token_popularity(text: TextNgrams, counts: Mapping[Ngram, Count], edges: DecileEdges) -> tuple[float, ...]:

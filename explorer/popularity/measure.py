@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from explorer import prompts
 from explorer.popularity import ips as scores
 from explorer.popularity import ngrams
-from explorer.popularity.counter import Counter, Progress
+from explorer.popularity.counter import Counter, Progress, RowCounter
 from explorer.popularity.ips import IPS, DecileEdges
 from explorer.popularity.ngrams import DEFAULT_N, Initial, Ngram, TextNgrams
 from explorer.records import Count, Factor, Instance
@@ -55,6 +55,10 @@ def survey_edges(
 ) -> DecileEdges:
     """The decile edges over the distinct n-grams of all options; raises while counts are missing for an outage."""
     texts = [text for instance in instances for text in prompts.option_texts(instance)]
+    if isinstance(counter, RowCounter) and counter.counts_at_once:
+        rows = ngrams.distinct_rows(counter, texts, n, initial, _half(progress, 0))
+        values = counter.count_rows(rows, _half(progress, 1))
+        return scores.edges_over(values, reference=reference, index=counter.index, n=n, initial=initial)
     texts_ngrams = ngrams.of_texts(counter, texts, n, initial, _half(progress, 0))
     counts = ngrams.count_ngrams(counter, texts_ngrams, _half(progress, 1))
     ngrams.require_answers(counts)
@@ -68,7 +72,7 @@ def rate_texts(
     edges.check_fits(counter.index, edges.n, edges.initial)
     by_text = ngrams.of_texts(counter, texts, edges.n, edges.initial)
     counts = ngrams.count_ngrams(counter, by_text, progress)
-    return [(each, scores.text_ips(each, counts, edges)) for each in by_text], counts
+    return list(zip(by_text, scores.texts_ips(by_text, counts, edges), strict=True)), counts
 
 
 def measure_instances(

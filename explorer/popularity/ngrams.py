@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
+
+import numpy as np
 
 from explorer.errors import CountError, UsageError
 from explorer.popularity.cached import may_pass
@@ -17,6 +20,7 @@ Initial = Literal["running", "both"]
 DEFAULT_N = 7  # tokens, as in Ruzzetti et al.
 LONGEST_N = 10
 BATCH = 200  # texts between two signs of progress; a service may take a minute for them
+ROWS_BATCH = 4_000  # the same of a tokenizer on this machine, which shares them out to all processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,13 @@ class TextNgrams:
 
 def distinct_ngrams(ids: Sequence[int], n: int) -> dict[Ngram, int]:
     """Each distinct n-gram of the ids with the first place where it stands."""
-    first_places: dict[Ngram, int] = {}
-    for start in range(len(ids) - n + 1):
-        first_places.setdefault(tuple(ids[start : start + n]), start)
-    return first_places
+    ngrams = list(zip(*(ids[first:] for first in range(n)), strict=False))
+    places = dict(zip(ngrams, range(len(ngrams)), strict=True))
+    if len(places) < len(ngrams):  # of one that stands there twice the last place was kept
+        places = {}
+        for start, ngram in enumerate(ngrams):
+            places.setdefault(ngram, start)
+    return places
 
 
 def of_texts(
@@ -51,8 +58,7 @@ def of_texts(
     progress: Progress | None = None,
 ) -> list[TextNgrams]:
     """The n-grams of each text in the index's tokens; `initial="both"` adds those of the form without leading blank."""
-    if not 1 <= n <= LONGEST_N:
-        raise UsageError(f"n is {n}, expected 1 to {LONGEST_N} tokens.")
+    _check_length(n)
     text_ngrams: list[TextNgrams] = []
     for first in range(0, len(texts), BATCH):
         batch = texts[first : first + BATCH]
@@ -62,6 +68,42 @@ def of_texts(
         if progress:
             progress(len(text_ngrams), len(texts))
     return text_ngrams
+
+
+def distinct_rows(
+    counter: Counter, texts: Sequence[str], n: int, initial: Initial = "running", progress: Progress | None = None
+) -> np.ndarray:
+    """The distinct n-grams of all texts, a row of ids each, in order; the same as `of_texts` gives as objects."""
+    _check_length(n)
+    pieces = []
+    for first in range(0, len(texts), ROWS_BATCH):
+        batch = texts[first : first + ROWS_BATCH]
+        for bare in (False, True)[: 1 + (initial == "both")]:
+            pieces.append(_distinct(_windows(_encode_each(counter, batch, bare), n)))
+        if progress:
+            progress(min(first + ROWS_BATCH, len(texts)), len(texts))
+    return _distinct(np.concatenate(pieces)) if pieces else np.zeros((0, n), dtype=np.uint32)
+
+
+def _windows(encoded: Sequence[Ngram | TextNotEncoded], n: int) -> np.ndarray:
+    """Each n-gram of each text, a row each."""
+    texts = [ids for ids in encoded if isinstance(ids, tuple) and len(ids) >= n]
+    if not texts:
+        return np.zeros((0, n), dtype=np.uint32)
+    flat = np.fromiter(chain.from_iterable(texts), dtype=np.uint32)
+    # Of 5 and 3 tokens the windows of two begin at 0 1 2 3 and 5 6: the one at 4 would reach into the next text.
+    ends = np.cumsum([len(ids) for ids in texts])
+    begins_window = np.ones(len(flat), dtype=bool)
+    for back in range(1, n):
+        begins_window[ends - back] = False
+    return flat[np.flatnonzero(begins_window)[:, None] + np.arange(n)]
+
+
+def _distinct(rows: np.ndarray) -> np.ndarray:
+    """The different ones among the rows, in order."""
+    # Bytes with the highest first are in the order of the numbers, and compared as one.
+    as_bytes = np.ascontiguousarray(rows.astype(">u4")).view(f"V{4 * rows.shape[1]}")[:, 0]
+    return np.unique(as_bytes).view(">u4").reshape(-1, rows.shape[1]).astype(np.uint32)
 
 
 def ngrams_covering(text: TextNgrams, position: int) -> list[Ngram]:
@@ -102,6 +144,11 @@ def _of_text(ids: Ngram | TextNotEncoded, bare: Ngram | TextNotEncoded, n: int) 
             starts.setdefault(ngram, start)
     reason = "" if starts else f"the text has {len(ids)} tokens, fewer than n = {n}"
     return TextNgrams(n, ids, tuple(starts), tuple(starts.values()), bare_from, reason)
+
+
+def _check_length(n: int) -> None:
+    if not 1 <= n <= LONGEST_N:
+        raise UsageError(f"n is {n}, expected 1 to {LONGEST_N} tokens.")
 
 
 def _is_broken(text: str) -> bool:

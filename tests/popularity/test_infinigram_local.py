@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 
 from explorer.errors import CountError
-from explorer.popularity import brute_force, infinigram_local
+from explorer.popularity import brute_force, infinigram_local, measure
 from explorer.popularity.count_cache import CountCache
 from explorer.popularity.infinigram_local import Engine, LocalCounter, split_at_needle
+from explorer.records import Instance
+from tests.popularity.conftest import sentences
 
 
 @pytest.fixture
@@ -215,3 +217,20 @@ def test_a_haystack_is_cut_at_every_needle():
     assert split_at_needle([1, 2, 3, 1, 2, 1], [1, 2]) == [([1, 2], True), ([3], False), ([1, 2], True), ([1], False)]
     assert split_at_needle([1, 1, 1], [1, 1]) == [([1, 1], True), ([1], False)]
     assert split_at_needle([1, 2], []) == [([1, 2], False)]
+
+
+@pytest.mark.parametrize("initial", ["running", "both"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_edges_over_rows_of_ids_are_those_over_counts_asked_one_by_one(counter: LocalCounter, monkeypatch, n, initial):
+    texts = [*sentences(300, seed=500), "Cat.", "", "broken \ud800 text", *sentences(20, seed=3)]
+    pairs = [
+        Instance(
+            id=f"own/g/{number}", benchmark="own", split="", group="g", kind="pair", format="sentence",
+            options=(text, "a zebra " + text), gold=0,
+        )
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+    at_once = measure.survey_edges(counter, pairs, reference="x", n=n, initial=initial)
+    assert at_once.ngrams > 40 and at_once.values[-1] > 0
+    monkeypatch.setattr(LocalCounter, "counts_at_once", False)
+    assert measure.survey_edges(counter, pairs, reference="x", n=n, initial=initial) == at_once

@@ -11,6 +11,7 @@ import streamlit as st
 
 from explorer import display, numbers
 from explorer.errors import ExplorerError
+from explorer.popularity import indexes
 from explorer.popularity.counter import Document
 from explorer.records import Instance
 from explorer.scoring import http
@@ -143,7 +144,7 @@ def _heading(senses: Sequence[Sense]) -> str:
 def _senses(
     view: WordView, substitute: str, source: Source | None, told: Mapping[str, Effect], verdict: str
 ) -> tuple[Sense, ...]:
-    counts = words.counts(forms_of(view), source.index) if source and not ngram_rating.is_remote(source.index) else {}
+    counts = words.counts(forms_of(view), source.index) if source and not indexes.is_remote(source.index) else {}
     shown = sorted(
         (sense for sense in view.senses if sense.chosen or sense.offered), key=lambda sense: not sense.chosen
     )

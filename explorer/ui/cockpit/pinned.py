@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from explorer import benchmarks, display, prompts
+from explorer.popularity import indexes
 from explorer.records import Instance
 from explorer.ui import instance_list, links, live, resources, show, texts, token_view
 from explorer.ui import scored_options as answers
@@ -84,7 +85,7 @@ def _pin(
     kind = answers.verdict_of(correct.value)
     margin = answered.judgment.value("margin")
     facts = [] if math.isnan(margin) else [f"margin {display.number(in_unit(margin, unit), signed=True)} {unit}"]
-    if source and not ngram_rating.is_remote(source.index):
+    if source and not indexes.is_remote(source.index):
         rated = ngram_rating.rate(prompts.option_texts(shown), source)
         ips = rated[min(shown.gold or 0, len(rated) - 1)].ips.value
         facts += [] if math.isnan(ips) else [f"popularity (IPS) {ips:.2f}"]

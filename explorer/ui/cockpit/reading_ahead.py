@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from explorer.errors import ExplorerError
+from explorer.popularity import indexes
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.scoring import http
 from explorer.ui import layout, live, resources, scored_options
 from explorer.ui.cockpit import gauges, scores, sources, state, words
-from explorer.ui.instance import ngram_rating
 from explorer.ui.layout import Chosen
 
 PAUSE = 0.3  # seconds in which the browser draws this instance, and a quick reader may have gone on
@@ -47,7 +47,7 @@ def _steps(
         steps.append(lambda: None if words.why_unread(item) else words.read_words(item, veto))
     with contextlib.suppress(ExplorerError, OSError):
         source = sources.pick_source(item, model)
-        if source and not ngram_rating.is_remote(source.index):
+        if source and not indexes.is_remote(source.index):
             steps.append(lambda: gauges.rate(item, item, source))
     return steps
 

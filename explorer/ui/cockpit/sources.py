@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from explorer.errors import CountError
+from explorer.popularity import indexes
 from explorer.popularity.indexes import GLASSBOX
 from explorer.records import Instance
 from explorer.ui import links, show
@@ -24,7 +25,7 @@ def pick_source(instance: Instance, model: str) -> Source | None:
     """
     stored = ngram_rating.stored(instance.benchmark, model)
     # What is on this machine first: a service takes seconds and is asked only when somebody says so.
-    names = sorted(stored.sources, key=lambda run_id: ngram_rating.is_remote(stored.sources[run_id].index))
+    names = sorted(stored.sources, key=lambda run_id: indexes.is_remote(stored.sources[run_id].index))
     first = links.recall("deciles", names[0], names) if names else ""
     index = stored.sources[first].index if first else GLASSBOX
     if index == GLASSBOX and not (words.has_wordnet() or ngram_rating.is_built(index)):
@@ -44,7 +45,7 @@ def pick_deciles(instance: Instance, model: str) -> None:
     sources = ngram_rating.stored(instance.benchmark, model).sources
     if len(sources) < 2:
         return
-    names = sorted(sources, key=lambda run_id: ngram_rating.is_remote(sources[run_id].index))
+    names = sorted(sources, key=lambda run_id: indexes.is_remote(sources[run_id].index))
     links.pick(
         st.selectbox, "Popularity rated by", "deciles", names,
         format_func=lambda run_id: sources[run_id].title,
@@ -54,7 +55,7 @@ def pick_deciles(instance: Instance, model: str) -> None:
 def rated(item: Instance, changed: Instance, source: Source) -> Sequence[Rated]:
     """Both versions rated, or nothing and a button where a service would have to be asked first."""
     said_yes = st.session_state.get(ASKED, ())
-    if ngram_rating.is_remote(source.index) and source.index not in said_yes:
+    if indexes.is_remote(source.index) and source.index not in said_yes:
         with st.container(horizontal=True, vertical_alignment="center"):
             show.note(f"How common its n-grams are is known to the service behind {source.index}.")
             st.button(

@@ -43,7 +43,7 @@ def may_ask(index: str) -> bool:
     """Whether an index may be asked now; else a button asks, and what it takes stands beside it."""
     if index in st.session_state.get(ASKED, ()):
         return True
-    if ngram_rating.is_remote(index):
+    if indexes.is_remote(index):
         warning, label = f"The texts go to the service behind {index}, about five questions a second.", "Ask it"
     elif index == indexes.GLASSBOX and not ngram_rating.is_built(index):
         if wordnet.find_wordnet(resources.settings()) is not None:

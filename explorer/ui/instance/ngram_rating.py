@@ -125,11 +125,6 @@ def is_built(index: str) -> bool:
     return (resources.settings().indexes / index / manifests.FILE).is_file()
 
 
-def is_remote(index: str) -> bool:
-    """Whether an index is another machine's."""
-    return index in indexes.INDEXES or index.startswith(indexes.MINI) or "://" in index
-
-
 def own_source(benchmark: str) -> Source:
     """The edges of a whole benchmark in the corpus of the glass box, counted now; of the starter pairs, for ""."""
     return patiently(indexes.GLASSBOX, lambda: _own_source(benchmark or OWN_TEXTS, resources.settings()))
