@@ -403,6 +403,11 @@ class Resources:
                 self._kept[key] = make()
             return self._kept[key]
 
+    def keep(self, key: tuple[Any, ...], made: Any) -> None:
+        """Has `once` give what another process made."""
+        with stopping.turn(self._lock_of(key)):
+            self._kept[key] = made
+
     def _lock_of(self, key: tuple[Any, ...]) -> threading.RLock:
         return self._making.setdefault(key, threading.RLock())
 

@@ -145,6 +145,8 @@ def _make_parts(coordinator: Coordinator) -> None:
     spec, folder = specs.from_json(job.spec), RunFolder(Path(job.folder))
     if resources is None or resources.settings != job.settings:
         resources = Resources(job.settings)
+    for key, made in job.kept.items():
+        resources.keep(key, made)
     coordinator.model.name, coordinator.model.source = job.source.name, job.source
     resources.use_process(coordinator.model, spec.model, spec.dtype)
     work = part.prepare(spec, resources)

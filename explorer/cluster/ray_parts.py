@@ -139,7 +139,9 @@ class _Workers:
         self.started = 0
         # One worker goes ahead, so that the others find what it downloads and counts, where there may be such.
         self.is_first_alone = not (
-            work.recipe.only_scores(work.spec.settings) and hf_source.find_unhashed_folder(work.spec.model)
+            work.recipe.only_scores(work.spec.settings)
+            and not work.recipe.for_parts
+            and hf_source.find_unhashed_folder(work.spec.model)
         )
         self.failures: Counter[str | int] = Counter()
 

@@ -38,7 +38,10 @@ STUDIES: Mapping[str, frozenset[str]] = {
     "priming": frozenset(),
     "memorization": frozenset({"neighbours=0"}),
     "ontology": frozenset(),
+    "popularity": frozenset(),
 }
+# What is counted in any other index may have to be asked of a service, and that is one process's work.
+OWN_INDEX = "index=glassbox"
 # With these a run is made elsewhere or not at all, or it is several runs.
 OTHERWISE = ("-h", "--help", "--dry-run", "--detach", "--to", "--workers", "--cpus", "--sweep", "--seeds", "--keep")
 
@@ -84,7 +87,8 @@ def begin_run(spec: RunSpec, where: ComputeTarget, *, is_confined: bool) -> None
 
 
 def _start(study: str, settings: Sequence[str], instances: int, cards: Sequence[str]) -> None:
-    if study in STUDIES and STUDIES[study] <= set(settings) and own_process.is_worthwhile():
+    counts_here = all(word == OWN_INDEX for word in settings if word.startswith("index="))
+    if study in STUDIES and STUDIES[study] <= set(settings) and counts_here and own_process.is_worthwhile():
         with contextlib.suppress(OSError):  # no more processes may be started: the run itself says what it lacks
             for card in cards or ("",):  # the first: their imports take longest
                 child_process.start_ahead(own_process.MODEL_MODULE, card=card)

@@ -15,9 +15,9 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from explorer import stopping
 from explorer.errors import ExplorerError, RunError
@@ -46,6 +46,7 @@ class PartJob:
     folder: str
     settings: Settings
     source: Source  # of the model
+    kept: Mapping[tuple[Any, ...], Any]  # what all parts need, as the resources keep it
 
 
 def make_parts(
@@ -59,7 +60,7 @@ def make_parts(
     ranges = RangesToShare(folder.unfinished(len(work.instances)), count, work.recipe.first_part)
     messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
     assert model.source is not None, "the model is known before its parts are made"
-    job = PartJob(specs.to_json(work.spec), str(folder.path), work.resources.settings, model.source)
+    job = PartJob(specs.to_json(work.spec), str(folder.path), work.resources.settings, model.source, _kept(work, meter))
     with contextlib.ExitStack() as running:
         running.enter_context(short_turns())  # rows and scores do not wait for what is made ahead
         processes = [running.enter_context(_running_process(job, model, ranges, messages)) for _ in range(count)]
@@ -140,6 +141,13 @@ def _running_process(
         yield process
     finally:
         process.kill()
+
+
+def _kept(work: RunWork, meter: Meter) -> Mapping[tuple[Any, ...], Any]:
+    """What all parts need, made here, while the model loads, and not by each process."""
+    if not work.recipe.for_parts:
+        return {}
+    return work.recipe.for_parts(work.spec, work.resources, meter.within(work.recipe.first_part))
 
 
 def _start_making_ahead(work: RunWork) -> stopping.Begun[None]:

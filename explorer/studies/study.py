@@ -90,6 +90,8 @@ class Study:
     run_part  rows of one part: given the spec, the resources, the part's instances and a progress callback
     summarize rows of `findings` from the finished run folder
     stages    what `run_part` does, step by step, for studies whose parts may overlap
+    for_parts what all parts need and each process would make anew, under the keys by which the resources keep it; given
+              the spec, the resources and a progress callback
     ahead     makes what `summarize` needs and no score changes, kept by the resources, while parts are still made
     languages which languages its texts may be in (ISO 639 codes); () = any
     english_settings  settings that, where they are not empty, take English texts only
@@ -107,6 +109,7 @@ class Study:
     select: Callable[[RunSpec, Resources], Sequence[Instance]]
     plan: Callable[[RunSpec, Resources, Sequence[Instance]], Sequence[Planned]] | None = None
     stages: Stages | None = None
+    for_parts: Callable[[RunSpec, Resources, Progress], Mapping[tuple[Any, ...], Any]] | None = None
     ahead: Callable[[RunSpec, Resources], object] | None = None
     needs_model: bool = True
     # Whether a run with these settings asks its model for scores alone: then this may be in a process of its own.

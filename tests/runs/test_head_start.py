@@ -156,3 +156,15 @@ def test_a_small_run_makes_its_parts_itself(started, limit, parts):
     finally:
         head_start.end()
     assert are_gone(started)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_begun"),
+    [([], True), (["--set", "index=glassbox"], True), (["--set", "index=v4_piletrain_llama"], False)],
+)
+def test_a_run_that_may_ask_a_service_for_counts_begins_nothing(started, given, is_begun):
+    try:
+        head_start.begin(["run", "popularity", *given])
+        assert bool(started) == is_begun
+    finally:
+        head_start.end()

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from explorer import processors
+from explorer.popularity import index
 from explorer.resources import Resources
 from explorer.runs import head_start, own_cards, part_processes, worker
 from explorer.runs import spec as specs
@@ -25,14 +26,16 @@ from explorer.scoring import child_process as child_module
 from explorer.scoring import model_cards, own_process
 from explorer.scoring.child_process import Child
 from tests.forked import FORKED
+from tests.popularity.conftest import corpus
 
 SETTINGS = {
     "accuracy": {"per_group": 8},
     "memorization": {"neighbours": 0, "per_group": 4, "more": "min_k_plus,recall"},
     "priming": {"per_group": 1, "lengths": (0, 40), "unrelated": "starter", "overlap": 0},
     "ontology": {"others": 3, "languages": ("en", "de")},
+    "popularity": {"per_group": 8, "index": "small", "n": 2},
 }
-LIMITS = {"accuracy": None, "memorization": None, "priming": 12, "ontology": None}
+LIMITS = {"accuracy": None, "memorization": None, "priming": 12, "ontology": None, "popularity": None}
 
 
 FROM_NOTHING = "test_several_processes_make_the_rows_of_one[accuracy]"  # others are forked where imports are done
@@ -91,15 +94,17 @@ def begun(monkeypatch):
 def test_several_processes_make_the_rows_of_one(
     settings, tiny_gpt2, two_processes, monkeypatch, tmp_path, begun, study
 ):
+    if study == "popularity":
+        index.build(corpus, settings.indexes / "small", vocabulary=400)
     several = run(settings, study, str(tiny_gpt2))
     assert several.progress().status == "complete", several.progress().message
     assert len(begun) == 2 and all(child.how_it_ended() is not None for child in begun)
-    tables = ("scores", "measures", "instances", *(("generations",) if study == "ontology" else ()))
-    rows = {table: several.read(table) for table in tables}
+    more = {"ontology": ("generations",), "popularity": ("counts",)}
+    rows = {table: several.read(table) for table in ("scores", "measures", "instances", *more.get(study, ()))}
     (settings.runs / several.run_id).rename(tmp_path / "several")
     monkeypatch.setattr(own_process, "is_worthwhile", lambda: False)
     alone = run(settings, study, str(tiny_gpt2))
-    assert len(begun) == 2 and alone.run_id == several.run_id and len(rows["scores"])
+    assert len(begun) == 2 and alone.run_id == several.run_id and all(map(len, rows.values()))
     for table, frame in rows.items():
         pd.testing.assert_frame_equal(by_instance(frame), by_instance(alone.read(table)), rtol=1e-4, atol=1e-3)
 

@@ -15,6 +15,7 @@ from explorer.popularity.cached import UNREACHABLE
 from explorer.popularity.ips import DecileEdges
 from explorer.records import Count, Instance
 from explorer.resources import Resources
+from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
@@ -271,3 +272,23 @@ def test_groups_are_the_papers_tasks_then_phenomena_fields_and_everything():
 def test_a_group_has_a_kind_and_a_title(group, kind, title):
     assert popularity_groups.kind_of(group) == kind
     assert popularity_groups.title_of(group) == title
+
+
+def test_edges_that_another_process_made_are_not_made_again(world, tiny_gpt2):
+    spec = run_of(world, tiny_gpt2).spec
+    for_parts = popularity_study.STUDY.for_parts
+    assert for_parts is not None
+    made = for_parts(spec, world, lambda done, of: None)
+    there = Resources(world.settings)  # as in a process that is told the run as JSON, which has no counter yet
+    for key, edges in made.items():
+        there.keep(key, edges)
+    assert deciles.edges_of(specs.from_json(specs.to_json(spec)), there) == deciles.edges_of(spec, world)
+
+
+@pytest.mark.parametrize(
+    ("index", "is_here"),
+    [("glassbox", True), ("wiki", True), ("v4_piletrain_llama", False), ("mini:x", False), ("http://host:1#x", False)],
+)
+def test_several_processes_count_in_an_index_on_this_machine_alone(index, is_here):
+    study = popularity_study.STUDY
+    assert study.only_scores(study.resolve({"index": index})) == is_here

@@ -45,9 +45,24 @@ def length_of(settings: Mapping[str, Any]) -> int:
 def edges_of(spec: RunSpec, resources: Resources, progress: Progress | None = None) -> DecileEdges:
     """The decile edges of a run: another run's, or those over all n-grams of the run's own selection."""
     make = _stored_edges if spec.settings["edges_from"] else _own_edges
+    return resources.once(_key(spec), lambda: make(spec, resources, progress))
+
+
+def edges_for_parts(spec: RunSpec, resources: Resources, progress: Progress) -> dict[tuple[Any, ...], DecileEdges]:
+    """The same as `Study.for_parts`: to have them, the n-grams of the whole selection are counted."""
+    return {_key(spec): edges_of(spec, resources, progress)}
+
+
+def counts_here(settings: Mapping[str, Any]) -> bool:
+    """Whether a run counts in an index on this machine, which several processes may ask at once."""
+    return not indexes.is_remote(str(settings["index"]).strip())
+
+
+def _key(spec: RunSpec) -> tuple[Any, ...]:
+    """What the edges of a run depend on."""
     counting = tuple((name, spec.settings[name]) for name in COUNTING)
     selection = (spec.benchmark, spec.suites, spec.limit, spec.seed, spec.settings["per_group"], spec.settings["split"])
-    return resources.once(("edges", selection, counting), lambda: make(spec, resources, progress))
+    return ("edges", selection, counting)
 
 
 def _stored_edges(spec: RunSpec, resources: Resources, progress: Progress | None) -> DecileEdges:

@@ -15,7 +15,7 @@ from explorer.rows.columns import joined
 from explorer.studies import QUESTIONS, selection
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.popularity import findings
-from explorer.studies.popularity.deciles import COUNTING, edges_of
+from explorer.studies.popularity.deciles import COUNTING, counts_here, edges_for_parts, edges_of
 from explorer.studies.study import Progress, Stages, Study
 
 if TYPE_CHECKING:
@@ -75,5 +75,7 @@ STUDY = Study(
     select=selection.select,
     run_part=run_part,
     stages=STAGES,
+    only_scores=counts_here,
+    for_parts=edges_for_parts,
     summarize=findings.summarize,
 )
