@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -115,9 +116,11 @@ def curves(plain: pd.DataFrame) -> list[Row]:
     """Accuracy, its change, and the margins of each condition at each length, for suites, phenomena and over all."""
     rows = []
     complete = complete_suites(plain)
-    for (condition, length), cell in plain.groupby(["condition", "length"], sort=False):
+    whole = Cell.of(plain)
+    in_order = plain.reset_index(drop=True)
+    for (condition, length), rows_of_cell in in_order.groupby(["condition", "length"], sort=False):
         factors = {"condition": str(condition), "length": int(float(str(length)))}
-        for scope in _scopes(cell, complete):
+        for scope in _scopes(whole.take(rows_of_cell.index.to_numpy()), complete):
             rows += _at_one_length(scope, factors)
     for name, parts in COLLAPSED.items():
         rows += _collapsed(name, plain[plain["condition"].isin(parts)], len(parts))
@@ -134,12 +137,40 @@ def complete_suites(plain: pd.DataFrame) -> list[str]:
     return [str(suite) for suite in items.index if whole[suite]]
 
 
+# There are thousands of scopes in a run: to cut arrays takes a tenth of the time in which pandas cuts its tables.
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Judgments as columns: each one's suite and phenomenon by their numbers, and its measures."""
+
+    suites: np.ndarray
+    phenomena: np.ndarray
+    suite_names: Sequence[str]
+    phenomenon_names: Sequence[str]
+    measures: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame) -> Cell:
+        """The rows of a table, in their order."""
+        suite_names, suites = np.unique(table["grp"].to_numpy(dtype=str), return_inverse=True)
+        phenomenon_names, phenomena = np.unique(table["phenomenon"].fillna("").to_numpy(dtype=str), return_inverse=True)
+        columns = [name for name in ("correct", "context_tokens", *MEANS) if name in table]
+        measures = {name: table[name].to_numpy(dtype=float) for name in columns}
+        return cls(suites, phenomena, suite_names.tolist(), phenomenon_names.tolist(), measures)
+
+    def take(self, places: np.ndarray) -> Cell:
+        """These rows: their places, or a flag for each."""
+        measures = {name: column[places] for name, column in self.measures.items()}
+        return dataclasses.replace(
+            self, suites=self.suites[places], phenomena=self.phenomena[places], measures=measures
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What a mean is taken over: the group's name, its rows, whether suites weigh alike, whether it is a phenomenon."""
 
     group: str
-    rows: pd.DataFrame
+    cell: Cell
     over_suites: bool = False
     is_phenomenon: bool = False
 
@@ -148,43 +179,57 @@ class Scope:
         return declared.BY_PHENOMENON[curve] if self.is_phenomenon else curve
 
 
-def _scopes(cell: pd.DataFrame, complete: Sequence[str]) -> Iterator[Scope]:
+def _scopes(cell: Cell, complete: Sequence[str]) -> Iterator[Scope]:
     """Everything a mean is taken over: all items, suites alike, each suite, each phenomenon."""
     yield Scope(OVERALL, cell)
     # Items of a suite are made by one template: a mean that is to hold for other suites has its interval over suites.
     yield Scope(MEAN, cell, over_suites=True)
-    if 0 < len(complete) < cell["grp"].nunique():
-        yield Scope(REACHING, cell[cell["grp"].isin(complete)], over_suites=True)
-    of_paper = cell[cell["grp"].isin(PAPER_SUITES_INFERRED)]
-    if 0 < len(of_paper) < len(cell):
-        yield Scope(PAPER, of_paper, over_suites=True)
-    for suite, members in cell.groupby("grp", sort=False):
-        yield Scope(str(suite), members)
-    if (cell["phenomenon"] != cell["grp"]).any():
-        for phenomenon, members in cell.groupby("phenomenon", sort=False):
-            if phenomenon:
-                yield Scope(str(phenomenon), members, is_phenomenon=True)
+    suites = _in_order(cell.suites)
+    numbers = {name: number for number, name in enumerate(cell.suite_names)}
+    if 0 < len(complete) < len(suites):
+        yield Scope(REACHING, cell.take(np.isin(cell.suites, [numbers[name] for name in complete])), over_suites=True)
+    of_paper = np.isin(cell.suites, [numbers[name] for name in PAPER_SUITES_INFERRED if name in numbers])
+    if 0 < of_paper.sum() < len(of_paper):
+        yield Scope(PAPER, cell.take(of_paper), over_suites=True)
+    for suite in suites:
+        yield Scope(cell.suite_names[suite], cell.take(cell.suites == suite))
+    phenomena = _in_order(cell.phenomena)
+    names = [cell.phenomenon_names[number] for number in phenomena]
+    if any(
+        name != cell.suite_names[suite]
+        for number, name in zip(phenomena, names, strict=True)
+        for suite in set(cell.suites[cell.phenomena == number].tolist())
+    ):
+        for number, name in zip(phenomena, names, strict=True):
+            if name:
+                yield Scope(name, cell.take(cell.phenomena == number), is_phenomenon=True)
+
+
+def _in_order(numbers: np.ndarray) -> list[int]:
+    """Each number once, in the order in which they first come."""
+    return list(dict.fromkeys(numbers.tolist()))
 
 
 def _at_one_length(scope: Scope, factors: Mapping[str, Any]) -> list[Row]:
-    rows_at_length = scope.rows
+    measures = scope.cell.measures
     # Items of a suite are made by one template and judged after contexts of one pool: an interval over items would be
     # for these templates alone. Within one suite there is nothing else to draw.
-    suites = rows_at_length["grp"].to_numpy() if rows_at_length["grp"].nunique() > 1 or scope.over_suites else None
-    tokens = rows_at_length["context_tokens"].mean()
-    detail = {"tokens": float(tokens), "suites": int(rows_at_length["grp"].nunique())}
+    count = len(np.unique(scope.cell.suites))
+    suites = scope.cell.suites if count > 1 or scope.over_suites else None
+    tokens = measures["context_tokens"][np.isfinite(measures["context_tokens"])]
+    detail = {"tokens": float(tokens.mean()) if tokens.size else math.nan, "suites": count}
     accuracy: Estimate
     if scope.over_suites:
-        accuracy = bootstrap_mean(rows_at_length["correct"].to_numpy(), suites, macro=True)
+        accuracy = bootstrap_mean(measures["correct"], suites, macro=True)
     else:
-        accuracy = share = proportion(rows_at_length["correct"].to_numpy(), suites)
+        accuracy = share = proportion(measures["correct"], suites)
         detail |= {"ties": share.ties} if share.ties else {}
     finding = scope.finding(declared.PRIMING_ACCURACY)
     rows = [finding_row(finding, scope.group, accuracy, factors=factors, detail=detail)]
     for column, curve in MEANS.items():
-        if column in rows_at_length and rows_at_length[column].notna().any():
+        if column in measures and not np.isnan(measures[column]).all():
             # There are thousands of these means in a run, so that fewer resamples are drawn for each.
-            mean = bootstrap_mean(rows_at_length[column].to_numpy(), suites, macro=scope.over_suites, resamples=1_000)
+            mean = bootstrap_mean(measures[column], suites, macro=scope.over_suites, resamples=1_000)
             rows.append(finding_row(scope.finding(curve), scope.group, mean, factors=factors))
     return rows
 
