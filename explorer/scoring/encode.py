@@ -292,6 +292,8 @@ def _find_split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
     # A blank that the tokenizer drops between words (T5's) goes with the word behind it, as where tokens carry it.
     while split < len(text) and text[split].isspace() and tokens.char_to_token(split) is None:
         split += 1
+    if split >= len(text):  # nothing stands behind it: a prompt that is to be answered
+        return len(tokens.ids), False
     token = tokens.char_to_token(split)
     if token is not None:
         return token, tokens.token_to_chars(token)[0] < split

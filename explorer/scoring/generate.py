@@ -7,7 +7,8 @@ its own request alone, not on what stands beside it in a batch.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,17 @@ from explorer.scoring.encode import why_unencodable
 from explorer.scoring.engine.contract import Answer, Decoder, Ids, Progress, Stats, StopRules, Until
 from explorer.scoring.engine.prefixes import Group, group
 from explorer.scoring.score import reason_for_nan, why_unknown_token
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedAnswers:
+    """Requests on their way through a generator; one without an answer in the making has a reason."""
+
+    requests: Sequence[Request]
+    reasons: Sequence[str]
+    opened: Sequence[bool]  # whether the prompt begins a thought
+    answers: Mapping[int, Answer]  # by the request's place
+    groups: Sequence[tuple[Ids, list[Answer]]]  # what is written together, with the tokens that its prompts begin with
 
 
 class ModelGenerator:
@@ -53,6 +65,25 @@ class ModelGenerator:
         text in `stop`, with the token that makes `until` true of the answer so far, at the model's end mark, or after
         `max_new_tokens`. What a reasoning model thinks before it answers is no part of the answer, and ends none.
         """
+        prepared = self.prepare(
+            requests, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, stop=stop, until=until
+        )
+        self.run(prepared, progress)
+        return self.finish(prepared)
+
+    # The same in three steps, of which only the second needs the model's device: while it writes some answers, another
+    # thread may prepare the next requests and a third finish those before.
+    def prepare(
+        self,
+        requests: Sequence[Request],
+        *,
+        max_new_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        until: Until | None = None,
+    ) -> PreparedAnswers:
+        """Requests encoded, and grouped by what their prompts share; on the processor alone."""
         prompts, reasons, opened = self._encode(requests)
         rules = {
             thinks: StopRules(
@@ -82,19 +113,12 @@ class ModelGenerator:
             room_for_answer = min(max_new_tokens, room)
             draws = _random_numbers(request, seed, room_for_answer) if request_temperature > 0 else np.empty(0)
             answers[place] = Answer(prompts[place], room_for_answer, rules[opened[place]], request_temperature, draws)
-        self._write(answers, progress, len(requests))
-        dtype = self.model.record().get("dtype")
-        return [
-            thinking.split_thought(_generation(request, answers[place], dtype), opened=opened[place])
-            if place in answers
-            else Generation(request, "", reason=reasons[place])
-            for place, request in enumerate(requests)
-        ]
+        return PreparedAnswers(requests, reasons, opened, answers, self._groups(list(answers.values())))
 
-    def _write(self, answers: dict[int, Answer], progress: Progress | None, requests: int) -> None:
-        places = list(answers)
-        sequences = [answers[place].prompt for place in places]
-        finished = requests - len(places)
+    def run(self, prepared: PreparedAnswers, progress: Progress | None = None) -> None:
+        """Has the model write the answers."""
+        requests = len(prepared.requests)
+        finished = requests - len(prepared.answers)
 
         def done(count: int) -> None:
             nonlocal finished
@@ -102,14 +126,31 @@ class ModelGenerator:
             if progress:
                 progress(finished, requests)
 
-        if not places:
-            return
-        most = max(answer.max_new_tokens for answer in answers.values())
-        for together in group(sequences, self._decoder.pass_tokens * most):
-            members = [answers[places[member]] for member in together.members]
+        for prefix, members in prepared.groups:
             self.stats.prompt_tokens += sum(len(answer.prompt) for answer in members)
-            self._decoder.write(_prefix(sequences, together), members, self.stats, done)
+            self._decoder.write(prefix, members, self.stats, done)
             self.stats.new_tokens += sum(len(answer.ids) for answer in members)
+
+    def finish(self, prepared: PreparedAnswers) -> list[Generation]:
+        """What was written, in the order asked; on the processor alone."""
+        dtype = self.model.record().get("dtype")
+        return [
+            thinking.split_thought(_generation(request, prepared.answers[place], dtype), opened=prepared.opened[place])
+            if place in prepared.answers
+            else Generation(request, "", reason=prepared.reasons[place])
+            for place, request in enumerate(prepared.requests)
+        ]
+
+    def _groups(self, answers: Sequence[Answer]) -> list[tuple[Ids, list[Answer]]]:
+        """The answers that are written together, each time with what their prompts begin with."""
+        if not answers:
+            return []
+        most = max(answer.max_new_tokens for answer in answers)
+        prompts = [answer.prompt for answer in answers]
+        return [
+            (_prefix(prompts, together), [answers[member] for member in together.members])
+            for together in group(prompts, self._decoder.pass_tokens * most)
+        ]
 
     def _encode(self, requests: Sequence[Request]) -> tuple[list[Ids], list[str], list[bool]]:
         """The prompts as token ids, for each why it cannot be asked, or "", and whether it begins a thought."""

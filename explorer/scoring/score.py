@@ -59,7 +59,7 @@ def score(
             rows = model.logprobs(
                 prepared.packing.rows, _progress_in_requests(progress, done, len(stretch), requests), **options
             )
-            finished.append(beside.submit(_assemble_all, model, prepared, rows))
+            finished.append(beside.submit(assemble_scores, model, prepared, rows))
             done += len(stretch)
         scores = [score for part in finished for score in part.result()]
     if progress:
@@ -67,7 +67,7 @@ def score(
     return scores
 
 
-class _TargetTokens(NamedTuple):
+class TargetTokens(NamedTuple):
     """The continuation's tokens of an encoded request, and how many context tokens were cut."""
 
     ids: tuple[int, ...]
@@ -76,12 +76,12 @@ class _TargetTokens(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class PreparedRequests:
     """Requests encoded, fitted to the window and packed; a request without an entry in `targets` has a reason."""
 
     requests: Sequence[Request]
     reasons: Sequence[str]
-    targets: dict[int, _TargetTokens]
+    targets: dict[int, TargetTokens]
     packing: engine_tree.Packing
 
 
@@ -97,7 +97,9 @@ def _stretches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
         yield requests[first:]
 
 
-def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringPolicy, truncate: Truncate) -> _Prepared:
+def _prepare(
+    model: LanguageModel, requests: Sequence[Request], policy: ScoringPolicy, truncate: Truncate
+) -> PreparedRequests:
     if policy.preset == PLL:
         raise ScoringError(
             f"{model.name} is no masked language model, which the preset {PLL} (pseudo-log-likelihood) is for. Choose "
@@ -124,11 +126,11 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
     row_tokens = getattr(model, "row_tokens", engine_tree.ROW_TOKENS)
     packing = engine_tree.pack([e.ids for e in sequences], [e.start for e in sequences], row_tokens)
     # Contexts are in the packed rows now; kept here once more, they would be most of the memory of a long part.
-    targets = {i: _TargetTokens(e.ids[e.start :], e.straddles, cut) for i, (e, cut) in fitted.items()}
-    return _Prepared(requests, reasons, targets, packing)
+    targets = {i: TargetTokens(e.ids[e.start :], e.straddles, cut) for i, (e, cut) in fitted.items()}
+    return PreparedRequests(requests, reasons, targets, packing)
 
 
-def _assemble_all(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]) -> list[Score]:
+def assemble_scores(model: LanguageModel, prepared: PreparedRequests, rows: Sequence[RowScores]) -> list[Score]:
     """The scores of prepared requests from the rows that the model scored, all looked up at once."""
     places, sizes = prepared.packing.places, [len(place.slots) for place in prepared.packing.places]
     # The scored tokens of all rows one after another, and behind them what a token has that nothing stands before.
@@ -234,7 +236,7 @@ class Batch:
         self._moments = moments and isinstance(scorer, ModelScorer)
         self._scorer = scorer
         self._policy = policy
-        self._prepared: list[_Prepared] | None = None
+        self._prepared: list[PreparedRequests] | None = None
         self._row_scores: list[Sequence[RowScores]] = []
         self._waiting: list[Callable[[Progress | None], Sequence[RowScores]]] = []  # asked for already
         self._scores: list[Score] | None = None
@@ -270,7 +272,7 @@ class Batch:
             assert self._prepared is not None and isinstance(self._scorer, ModelScorer)
             parts = zip(self._prepared, self._row_scores, strict=True)
             self._scores = [
-                score for prepared, rows in parts for score in _assemble_all(self._scorer.model, prepared, rows)
+                score for prepared, rows in parts for score in assemble_scores(self._scorer.model, prepared, rows)
             ]
         return self._scores
 
@@ -321,38 +323,6 @@ def _fit_window(encoding: Encoding, window: int, truncate: Truncate) -> Encoded 
         return f"the continuation alone is longer than the model's window of {window:,} tokens"
     ids = encoding.ids[: encoding.bos] + encoding.ids[encoding.bos + extra :]
     return dataclasses.replace(encoding, ids=ids, start=encoding.start - extra), extra
-
-
-def assemble_score(
-    model: LanguageModel, request: Request, encoding: Encoding, cut: int, place: engine_tree.Place, row: RowScores
-) -> Score:
-    """The score of an encoded request, found at its place in a scored row; `cut` context tokens were left away."""
-    has_score = place.slots >= 0
-    slots = place.slots[has_score]
-    logprobs = np.full(len(place.slots), math.nan)
-    logprobs[has_score] = row.logprobs[slots]
-    likeliest = np.zeros(len(place.slots), dtype=bool)
-    likeliest[has_score] = row.greedy[slots]
-    reason = ""
-    if not has_score.any():
-        reason = NO_FIRST
-    elif np.isnan(logprobs[has_score]).any():
-        reason = reason_for_nan(model.record().get("dtype"))
-    ids = encoding.ids[encoding.start :]
-    chars, size = _size(request)
-    return Score(
-        request=request,
-        tokens=model.decode(ids),
-        token_ids=ids,
-        logprobs=tuple(logprobs.tolist()),
-        chars=chars,
-        bytes=size,
-        greedy=bool(row.greedy[slots].all()) and not reason,
-        straddles=encoding.straddles,
-        truncated=cut,
-        reason=reason,
-        likeliest=tuple(likeliest.tolist()),
-    )
 
 
 def score_with_reason(request: Request, reason: str) -> Score:

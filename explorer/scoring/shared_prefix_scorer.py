@@ -8,18 +8,44 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from explorer.records import Request, Score
 from explorer.scoring import hf_chat
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.generate import Ids, ModelGenerator, Stats
-from explorer.scoring.model import Encoding, Progress
+from explorer.scoring.model import Encoding, Progress, RowScores
 from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
-from explorer.scoring.score import assemble_score, score, score_with_reason, why_unknown_token, why_unscorable
+from explorer.scoring.score import (
+    Batch,
+    ModelScorer,
+    PreparedRequests,
+    TargetTokens,
+    assemble_scores,
+    why_unknown_token,
+    why_unscorable,
+)
+
+if TYPE_CHECKING:
+    from explorer.scoring.engine.shared_prefix import PreparedRows
 
 BREAK = "\n\n"  # where prompts are cut: tokenizers of language models put no letter into a token with a line break
 OVERLAP = 200  # characters before the cut that the own parts are encoded with
 CHECKED = 3  # prompts that are also encoded as a whole
+
+
+@dataclass(slots=True)
+class PreparedScores:
+    """Requests on their way through the scorer: packed behind what they share, or a batch of the plain scorer's."""
+
+    requests: Sequence[Request]
+    tokens: int  # of all prompts, as if each were read alone
+    prefix: Ids = ()
+    packed: PreparedRequests | None = None  # behind the prefix
+    rows: PreparedRows | None = None
+    row_scores: Sequence[RowScores] = ()  # of each row, once the model has run
+    batch: Batch | None = None
 
 
 class SharedPrefixScorer:
@@ -38,56 +64,81 @@ class SharedPrefixScorer:
         progress: Progress | None = None,
     ) -> list[Score]:
         """log P(continuation | context) of each request, in nats, in the order asked; nan with a reason for none."""
+        prepared = self.prepare(requests, policy)
+        self.run(prepared, progress)
+        return self.finish(prepared)
+
+    # The same in three steps, of which only the second needs the model's device: while it scores some requests, another
+    # thread may prepare the next ones and a third finish those before.
+    def prepare(self, requests: Sequence[Request], policy: ScoringPolicy = PRESETS["natural"]) -> PreparedScores:
+        """Requests encoded, cut where their shared beginning ends, and packed; on the processor alone."""
         from explorer.scoring.engine import shared_prefix
 
         requests = hf_chat.render_requests(self.model, requests) if policy.chat else requests
-        scorable = [request for request in requests if not why_unscorable(request)]
-        pairs = [policy.move(request.context, request.continuation) for request in scorable]
+        reasons = [why_unscorable(request) for request in requests]
+        scorable = [i for i, reason in enumerate(reasons) if not reason]
+        pairs = [policy.move(requests[i].context, requests[i].continuation) for i in scorable]
         parts = split_shared_prefix(self.model, pairs, policy.bos) if policy.split == "offsets" else None
         if parts is None or not shared_prefix.can_share(self.decoder):
-            return self._score_without_sharing(requests, policy, progress)
+            return self._prepare_without_sharing(requests, pairs, policy)
         prefix, tails = parts
         if any(why_unknown_token(self.model, ids) for ids in (prefix, *(tail.ids for tail in tails))):
-            return self._score_without_sharing(requests, policy, progress)
+            return self._prepare_without_sharing(requests, pairs, policy)
         # Requests that are too long for the window get a reason each and do not stop the others.
         room = self.model.window - len(prefix) + 1  # the last token is predicted, never read
-        fitting = [i for i, tail in enumerate(tails) if len(tail.ids) <= room]
+        fitting: dict[int, Encoding] = {}
+        for i, tail in zip(scorable, tails, strict=True):
+            if len(tail.ids) <= room:
+                fitting[i] = tail
+            else:
+                size = len(prefix) + len(tail.ids)
+                reasons[i] = f"{size:,} tokens, more than the model's window of {self.model.window:,}"
         packing = engine_tree.pack(
-            [tails[i].ids for i in fitting], [tails[i].start for i in fitting], shared_prefix.row_tokens(self.decoder)
+            [tail.ids for tail in fitting.values()],
+            [tail.start for tail in fitting.values()],
+            shared_prefix.row_tokens(self.decoder),
         )
-        self.stats.prompt_tokens += sum(len(prefix) + len(tails[i].ids) - 1 for i in fitting)
-        rows = shared_prefix.logprobs(
-            self.decoder, prefix, packing.rows, self.stats, _progress_in_requests(progress, len(requests))
+        targets = {i: TargetTokens(tail.ids[tail.start :], tail.straddles, 0) for i, tail in fitting.items()}
+        return PreparedScores(
+            requests=requests,
+            tokens=sum(len(prefix) + len(tail.ids) - 1 for tail in fitting.values()),
+            prefix=prefix,
+            packed=PreparedRequests(requests, reasons, targets, packing),
+            rows=shared_prefix.prepare_rows(packing.rows),
         )
-        scores = {
-            i: assemble_score(self.model, scorable[i], tails[i], 0, place, rows[place.row])
-            for i, place in zip(fitting, packing.places, strict=True)
-        }
-        numbers = iter(range(len(scorable)))
-        in_order = []
-        for request in requests:
-            if reason := why_unscorable(request):
-                in_order.append(score_with_reason(request, reason))
-                continue
-            i = next(numbers)
-            size = f"{len(prefix) + len(tails[i].ids):,} tokens, more than the model's window of {self.model.window:,}"
-            in_order.append(scores[i] if i in scores else score_with_reason(request, size))
-        if progress:
-            progress(len(requests), len(requests))
-        return in_order
 
-    def _score_without_sharing(
-        self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None
-    ) -> list[Score]:
+    def run(self, prepared: PreparedScores, progress: Progress | None = None) -> None:
+        """Has the model score what was prepared."""
+        from explorer.scoring.engine import shared_prefix
+
+        self.stats.prompt_tokens += prepared.tokens
+        if prepared.batch is not None:
+            self.stats.read_tokens += prepared.tokens
+            prepared.batch.run(progress)
+            return
+        assert prepared.rows is not None
+        count = len(prepared.requests)
+        prepared.row_scores = shared_prefix.logprobs(
+            self.decoder, prepared.prefix, prepared.rows, self.stats, _progress_in_requests(progress, count)
+        )
+        if progress:
+            progress(count, count)
+
+    def finish(self, prepared: PreparedScores) -> list[Score]:
+        """The scores in the order asked; on the processor alone."""
+        if prepared.batch is not None:
+            return prepared.batch.scores()
+        assert prepared.packed is not None
+        return assemble_scores(self.model, prepared.packed, prepared.row_scores)
+
+    def _prepare_without_sharing(
+        self, requests: Sequence[Request], pairs: Sequence[tuple[str, str]], policy: ScoringPolicy
+    ) -> PreparedScores:
         plain = dataclasses.replace(policy, chat=False)  # rendered already
-        scores = score(self.model, requests, plain, progress)
-        pairs = [
-            policy.move(request.context, request.continuation) for request in requests if not why_unscorable(request)
-        ]
+        batch = Batch(ModelScorer(self.model), requests, plain)
+        batch.prepare()
         tokens = sum(len(encoding.ids) - 1 for encoding in self.model.encode_all(pairs, policy.bos, policy.split))
-        self.stats.prompt_tokens += tokens
-        self.stats.read_tokens += tokens
-        return scores
+        return PreparedScores(requests, tokens, batch=batch)
 
 
 # Only what all prompts share may be read once, and a tokenizer decides where that ends, not the characters: encoded up
@@ -113,22 +164,27 @@ def split_shared_prefix(model: object, pairs: Sequence[tuple[str, str]], bos: Bo
         return None
     lead = contexts[0][max(0, cut - OVERLAP) : cut]
     rests = [(context[cut:], continuation) for context, continuation in pairs]
-    # Encoded twice, split at the cut and at the continuation: where the prompt's own tokens begin, and what is scored.
-    by_cut = encode([(lead, rest + continuation) for rest, continuation in rests], "never", "offsets")
     by_continuation = encode([(lead + rest, continuation) for rest, continuation in rests], "never", "offsets")
+    # Where the first prompt's own tokens begin, and so those of all that begin with the same ones: equal tokens are
+    # equal texts. Only the others are encoded once more, split at the cut.
+    (head,) = encode([(lead, "".join(rests[0]))], "never", "offsets")
+    lead_ids = head.ids[: head.start]
+    others = [i for i, each in enumerate(by_continuation) if each.ids[: len(lead_ids)] != lead_ids]
+    heads = dict(zip(others, encode([(lead, "".join(rests[i])) for i in others], "never", "offsets"), strict=True))
     (whole,) = encode([(contexts[0][:cut], contexts[0][cut:] + pairs[0][1])], bos, "offsets")
-    if whole.straddles or any(head.straddles for head in by_cut):
+    if whole.straddles or head.straddles or any(other.straddles for other in heads.values()):
         return None
     prefix = whole.ids[: whole.start]
+    own_starts = [heads[i].start if i in heads else len(lead_ids) for i in range(len(pairs))]
     tails = [
-        Encoding(head.ids[head.start :], other.start - head.start, 0, other.straddles)
-        for head, other in zip(by_cut, by_continuation, strict=True)
+        Encoding(each.ids[own:], each.start - own, 0, each.straddles)
+        for each, own in zip(by_continuation, own_starts, strict=True)
     ]
     if any(tail.start < 1 for tail in tails):
         return None
     checked = sorted({0, len(pairs) - 1, max(range(len(pairs)), key=lambda i: len(contexts[i]))})[:CHECKED]
-    for i, head in zip(checked, encode([pairs[i] for i in checked], bos, "offsets"), strict=True):
-        if head.ids != prefix + tails[i].ids or head.start != len(prefix) + tails[i].start:
+    for i, full in zip(checked, encode([pairs[i] for i in checked], bos, "offsets"), strict=True):
+        if full.ids != prefix + tails[i].ids or full.start != len(prefix) + tails[i].start:
             return None
     return prefix, tails
 

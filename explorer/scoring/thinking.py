@@ -10,6 +10,7 @@ neither right nor wrong.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ MARKS = (
     ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("<seed:think>", "</seed:think>"),
 )
+_MARK = re.compile("|".join(re.escape(mark) for pair in MARKS for mark in pair))
 FIELDS = ("reasoning_content", "reasoning")  # of a server's message: vLLM, SGLang, DeepSeek; OpenRouter, Ollama, vLLM
 CUT_OFF = (
     "the answer was cut off while the model still thought, after {written}; let an answer have more tokens, or take a "
@@ -39,6 +41,8 @@ def prompt_opens_thought(prompt: str) -> bool:
 
 def where_answer_begins(text: str, *, opened: bool = False) -> int:
     """The character at which the answer begins in what a model wrote: 0 without a thought, -1 while it still thinks."""
+    if not opened and not _MARK.search(text):  # most answers, which are looked at after each token
+        return 0
     start = len(text) - len(text.lstrip())
     # A mark counts at the very beginning only: a model may write "<think>" in the middle of an answer about such marks.
     for begin, end in MARKS:

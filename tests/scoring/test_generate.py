@@ -15,6 +15,7 @@ from explorer.records import Request
 from explorer.scoring import hf, hf_direct
 from explorer.scoring.engine import decoder
 from explorer.scoring.engine import tree as engine_tree
+from explorer.scoring.engine.contract import Answer, StopRules
 from explorer.scoring.engine.cuda_graphs import find_shape
 from explorer.scoring.engine.decoder import open_cached_decoder
 from explorer.scoring.engine.prefixes import group
@@ -163,6 +164,29 @@ def test_an_answer_ends_with_the_token_that_completes_it(gemma):
         assert full.text.startswith(one.text)
         assert len("".join(gemma.decode(one.token_ids[:-1]))) < 9 <= len(one.text)
         assert one.finish == "stop"
+
+
+def test_the_text_of_an_answer_is_that_of_all_its_tokens_also_where_a_character_is_spread_over_them(gemma):
+    ids = gemma.tokenizer("Zürich 🙂 café 猫が", add_special_tokens=False)["input_ids"]
+    assert any("\ufffd" in "".join(gemma.decode([token])) for token in ids)
+    seen: list[str] = []
+    text_of = lambda tokens: "".join(gemma.decode(tokens))  # noqa: E731
+    answer = Answer((1,), 100, StopRules(frozenset([0]), (), lambda text: bool(seen.append(text)), text_of))
+    for token in (*ids, 0):
+        answer.add(token)
+    assert seen == [text_of(ids[: size + 1]) for size in range(len(ids))]
+    assert answer.text == text_of(ids)
+
+
+def test_the_next_requests_are_prepared_while_others_are_written(gemma):
+    texts = [TEXTS, [text + " and" for text in TEXTS]]
+    wanted = [ModelGenerator(gemma).generate(ask(each), max_new_tokens=6) for each in texts]
+    generator = ModelGenerator(gemma)
+    first = generator.prepare(ask(texts[0]), max_new_tokens=6)
+    second = generator.prepare(ask(texts[1]), max_new_tokens=6)
+    generator.run(first)
+    generator.run(second)
+    assert [ids_of(generator.finish(each)) for each in (first, second)] == [ids_of(each) for each in wanted]
 
 
 def test_answers_come_in_the_order_asked_and_progress_counts_them(gemma):

@@ -66,6 +66,38 @@ def test_the_shared_part_is_read_once_and_a_longer_one_goes_on_from_it(model):
         assert [one.token_ids for one in scores] == [one.token_ids for one in plain]
 
 
+def test_the_next_requests_are_prepared_while_others_are_scored(neox):
+    asked = [ask(SHOTS[:2]), ask(SHOTS), ask([], ["One", "Two"])]
+    wanted = [[one.sum for one in score(neox, requests)] for requests in asked]
+    scorer = SharedPrefixScorer(ModelGenerator(neox))
+    prepared = [scorer.prepare(requests) for requests in asked]
+    for each in prepared:
+        scorer.run(each)
+    for each, sums in zip(prepared, wanted, strict=True):
+        assert [one.sum for one in scorer.finish(each)] == pytest.approx(sums, abs=1e-3)
+
+
+def test_own_parts_whose_first_tokens_differ_are_split_where_the_cut_is():
+    from explorer.scoring.model import Encoding
+
+    class Letters:
+        """A token a letter, but a text with a z in it has others before the cut, encoded without what stands before."""
+
+        def encode_all(self, pairs, bos, split):
+            return [Encoding(self.ids(a + b, bos), len(a), 0, False) for a, b in pairs]
+
+        def ids(self, text, bos):
+            other = 1000 if bos == "never" and "z" in text else 0
+            return tuple(ord(letter) + other * (letter == "o") for letter in text)
+
+    shared = "One.\n\nTwo.\n\n"
+    pairs = [(f"{shared}Text: {own}", " end") for own in ("abc", "bz", "cc")]
+    prefix, tails = shared_prefix_scorer.split_shared_prefix(Letters(), pairs, "auto")
+    assert bytes(prefix).decode() == shared
+    assert [bytes(tail.ids).decode() for tail in tails] == ["Text: abc end", "Text: bz end", "Text: cc end"]
+    assert [tail.start for tail in tails] == [9, 8, 8]
+
+
 @pytest.mark.parametrize("bos", ["auto", "always", "never"])
 def test_bos_policies_are_kept(neox, bos):
     import dataclasses

@@ -59,27 +59,25 @@ def test_an_answer_that_is_all_thought_has_a_reason_and_no_text():
 
 
 def test_no_rule_that_ends_answers_looks_into_a_thought():
-    texts = iter(
-        (
-            "<think>STOP\n\n",
-            "<think>STOP\n\nx\n</think>",
-            "<think>STOP\n\nx\n</think>\nyes",
-            "<think>STOP\n</think>yes\n",
-            "<think>STOP</think>yes STOP no",
-        )
-    )
+    pieces = {
+        5: "<think>STOP\n\n",
+        6: "x\n</think>",
+        7: "\nyes",
+        8: "\n",
+        9: "<think>STOP</think>yes STOP no",
+    }
     rules = StopRules(
         frozenset(),
         ("STOP",),
         lambda said: "\n" in said.lstrip(),
-        lambda ids: next(texts),
+        lambda ids: "".join(map(pieces.__getitem__, ids)),
         thinking.where_answer_begins,
     )
     answer = Answer((1,), 100, rules)
-    assert [answer.add(5) for _ in range(4)] == [False, False, False, True]
-    assert (answer.finish, answer.text) == ("stop", "<think>STOP\n</think>yes\n")
+    assert [answer.add(token) for token in (5, 6, 7, 8)] == [False, False, False, True]
+    assert (answer.finish, answer.text) == ("stop", "<think>STOP\n\nx\n</think>\nyes\n")
     again = Answer((1,), 100, rules)
-    assert again.add(5) and again.text == "<think>STOP</think>yes "
+    assert again.add(9) and again.text == "<think>STOP</think>yes "
 
 
 def test_a_model_on_this_machine_whose_template_begins_a_thought(settings, tiny_gpt2):

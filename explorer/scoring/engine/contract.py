@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 Ids = tuple[int, ...]
+BROKEN = "\ufffd"  # in the text of a token whose bytes are no whole character
 Until = Callable[[str], bool]  # given the answer so far: whether it is complete
 Progress = Callable[[int, int], None]  # rows done, rows in all
 MAX_SHORT_ANSWER = 16  # new tokens: so many steps at most run in vain when all answers of a batch are complete early
@@ -55,7 +56,7 @@ class StopRules:
     eos: frozenset[int]
     stop: tuple[str, ...]  # the answer is cut before the first of these
     until: Until | None  # the answer ends with the token that makes this true
-    text_of: Callable[[Sequence[int]], str]
+    text_of: Callable[[Sequence[int]], str]  # of tokens; one without a broken character adds its own to those before
     begins: Callable[[str], int] = lambda text: 0  # where the answer begins in what was written; -1: not yet
 
 
@@ -72,7 +73,6 @@ class Answer:
     ids: list[int] = field(default_factory=list)
     text: str = ""
     finish: str = ""  # "stop", "length", or "failed" where the model gave no number
-    has_text: bool = False  # whether `text` is what the ids say
 
     def add(self, token: int) -> bool:
         """Takes the next token, -1 for none; whether the answer is now complete."""
@@ -86,25 +86,34 @@ class Answer:
                 self.finish = "stop"
             elif len(self.ids) >= self.max_new_tokens:
                 self.finish = "length"
-        if self.finish and not self.has_text:
-            self.text = self.rules.text_of(self.ids)
+        if self.finish:
+            self.text = self._cut(self.rules.text_of(self.ids))
         return bool(self.finish)
 
     def restart(self) -> None:
         """Forgets what was written: the batch is written again in smaller parts."""
-        self.ids, self.text, self.finish, self.has_text = [], "", "", False
+        self.ids, self.text, self.finish = [], "", ""
 
+    # Asked after each token of each answer while the device waits for the next order, so nothing is decoded twice: a
+    # token adds its own text, but for a character whose bytes are spread over several. At the end all is decoded once.
     def _meets_a_rule(self) -> bool:
-        # The whole answer is decoded at each token: a stop text may begin in one token and end in the next.
-        self.text, self.has_text = self.rules.text_of(self.ids), True
+        piece = self.rules.text_of(self.ids[-1:])
+        self.text = self.rules.text_of(self.ids) if BROKEN in piece else self.text + piece
         begins = self.rules.begins(self.text)
         if begins < 0:  # a thought may hold a stop text, or what would be a whole answer
             return False
-        cuts = [place for mark in self.rules.stop if (place := self.text.find(mark, begins)) >= 0]
-        if cuts:
-            self.text = self.text[: min(cuts)]
+        # In the whole answer, for a stop text may begin in one token and end in the next.
+        if any(self.text.find(mark, begins) >= 0 for mark in self.rules.stop):
             return True
         return self.rules.until is not None and self.rules.until(self.text[begins:])
+
+    def _cut(self, text: str) -> str:
+        """The text up to the first stop text of the answer."""
+        begins = self.rules.begins(text) if self.rules.stop else 0
+        if begins < 0:
+            return text
+        cuts = [place for mark in self.rules.stop if (place := text.find(mark, begins)) >= 0]
+        return text[: min(cuts)] if cuts else text
 
 
 class Decoder(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -27,15 +28,27 @@ def row_tokens(decoder: Decoder) -> int:
     return FOREST_TOKENS.get(decoder.device.type, 128)
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedRows:
+    """Packed rows, and what the model must be fed to score them."""
+
+    rows: Sequence[PackedRow]
+    fed: Sequence[FedRow]
+
+
+def prepare_rows(rows: Sequence[PackedRow]) -> PreparedRows:
+    """Rows that can be scored behind a prefix; made on the processor alone."""
+    return PreparedRows(rows, [prepare(row, number) for number, row in enumerate(rows)])
+
+
 def logprobs(
-    decoder: Decoder, prefix: Ids, rows: Sequence[PackedRow], stats: Stats, progress: Progress | None = None
+    decoder: Decoder, prefix: Ids, prepared: PreparedRows, stats: Stats, progress: Progress | None = None
 ) -> list[RowScores]:
     """Scores of rows whose roots follow the prefix, in the order asked; a root itself has none."""
     assert isinstance(decoder, CachedDecoder)
-    results = no_scores(rows)
-    fed_rows = [prepare(row, number) for number, row in enumerate(rows)]
+    results = no_scores(prepared.rows)
     # The longest first: memory runs out at once or not at all.
-    pending = sorted((fed for fed in fed_rows if len(fed.targets)), key=lambda fed: -len(fed))
+    pending = sorted((fed for fed in prepared.fed if len(fed.targets)), key=lambda fed: -len(fed))
     total, most, scored_rows = len(pending), len(pending), 0
 
     def store(batch: Sequence[FedRow], scored: Scored) -> None:
