@@ -22,6 +22,7 @@ from typing import Literal
 from explorer.records import Request
 from explorer.scoring.model import Encoder
 from explorer.similarity.measured import WORDS
+from explorer.similarity.once_per_text import OncePerText
 from explorer.similarity.rouge import rouge_l_recall, stem_word
 from explorer.variants.tagging import Tagger, Token
 from explorer.writing import pieces
@@ -75,16 +76,22 @@ class Rule:
         self.encoder = encoder
         self.tagger = tagger
         self.thresholds = thresholds or Thresholds()
+        # A reference stands beside many completions: one after each number of demonstrations, under each setting.
+        self._names = OncePerText(lambda texts: map(_names_in, tagger.tag(texts)) if tagger else [()] * len(texts))
+        self._vectors = OncePerText(encoder.encode if encoder else lambda texts: [None] * len(texts))
+
+    def load(self) -> None:
+        """Has encoder and tagger do what they do the first time they are asked."""
+        self.judge(["a"], ["b"])
 
     def judge(self, references: Sequence[str], candidates: Sequence[str]) -> list[Match]:
         """A verdict on each completion; nan stands where there is nothing to compare with."""
         recalls = rouge_l_recall(references, candidates)
         cosines = self._cosines(references, candidates)
-        unique = list(dict.fromkeys(references))  # a text is the reference of many completions
-        tagged = dict(zip(unique, self.tagger.tag(unique), strict=True)) if self.tagger else dict.fromkeys(unique, ())
+        names = self._names.of(references)
         matches = []
         for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines, strict=True):
-            differing = missing_details(tagged[reference], reference, candidate) if candidate else ()
+            differing = missing_details(names[reference], reference, candidate) if candidate else ()
             alike = self.encoder is None or cosine >= self.thresholds.cosine
             near = recall.value >= self.thresholds.rouge and alike and not differing
             kind: Kind = "exact" if is_exact(reference, candidate) else "near-exact" if near else "inexact"
@@ -92,21 +99,27 @@ class Rule:
         return matches
 
     def _cosines(self, references: Sequence[str], candidates: Sequence[str]) -> list[float]:
-        texts = list(dict.fromkeys(text for text in (*references, *candidates) if text.strip()))
-        vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts and self.encoder else {}
+        if self.encoder is None:
+            return [math.nan] * len(references)
+        known = self._vectors.of([text for text in references if text.strip()])
+        # In a batch of their own: a vector moves by a rounding with the texts that stand beside it.
+        texts = list(dict.fromkeys(text for text in candidates if text.strip()))
+        written = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts else {}
         return [
-            float(vectors[reference] @ vectors[candidate])
-            if reference in vectors and candidate in vectors
-            else math.nan
+            float(known[reference] @ written[candidate]) if reference in known and candidate in written else math.nan
             for reference, candidate in zip(references, candidates, strict=True)
         ]
 
 
-def missing_details(tokens: Iterable[Token], reference: str, candidate: str) -> tuple[str, ...]:
+def _names_in(tokens: Iterable[Token]) -> tuple[str, ...]:
+    """The names of a text that are in Latin letters, word by word."""
+    return tuple(word for token in tokens if token.pos == "PROPN" for word in _words(token.text) if _is_latin(word))
+
+
+def missing_details(names: Sequence[str], reference: str, candidate: str) -> tuple[str, ...]:
     """The names and numbers of a reference that a candidate has not, or not in their order."""
-    names = [word for token in tokens if token.pos == "PROPN" for word in _words(token.text) if _is_latin(word)]
     return (
-        *_out_of_order(names, _words(candidate)),
+        *_out_of_order(names, _words(candidate) if names else ()),
         *_out_of_order(numbers_in(reference), numbers_in(candidate)),
     )
 
@@ -141,7 +154,7 @@ _IN_WORDS = {
 def _out_of_order(reference: Sequence[str], candidate: Sequence[str]) -> list[str]:
     """The words of the reference that are not met when going once through the candidate's."""
     # "Ada met Bob" against "Bob met Ada": Ada is met last, and behind it there is no Bob. So Bob is out of order.
-    keys = [stem_word(word) for word in candidate]
+    keys = [stem_word(word) for word in candidate] if reference else []
     position, lost = 0, []
     for word in reference:
         key = stem_word(word)

@@ -37,6 +37,12 @@ def _english() -> Any:
     return DefaultTokenizer(use_stemmer=True)
 
 
+def load() -> None:
+    """Imports what ROUGE is computed by."""
+    _scorer()
+    _english()
+
+
 def rouge_l(originals: Sequence[str], changed: Sequence[str]) -> list[Similarity]:
     """ROUGE-L F1 of each pair, words stemmed, between 0 and 1."""
     return [_measure(original, edited, "fmeasure") for original, edited in zip(originals, changed, strict=True)]

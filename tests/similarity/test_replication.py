@@ -123,3 +123,16 @@ def test_without_a_tagger_names_are_not_compared_and_the_match_says_so(rule):
     (changed,) = Rule(rule.encoder, None).judge(["Er hat 12 Hunde."], ["Er hat 13 Hunde."])
     assert changed.differing == ("12",)
     assert rule.judge(["Anna ran."], ["Anna ran."])[0].names
+
+
+def test_what_is_known_of_texts_is_bounded_and_each_is_looked_at_once(monkeypatch):
+    from explorer.similarity import once_per_text
+
+    monkeypatch.setattr(once_per_text, "MOST_TEXTS", 3)
+    looked: list[str] = []
+    lengths = once_per_text.OncePerText(lambda texts: [looked.append(text) or len(text) for text in texts])
+    assert lengths.of(["a", "bb", "a"]) == {"a": 1, "bb": 2}
+    assert lengths.of(["bb", "ccc"]) == {"bb": 2, "ccc": 3}
+    assert looked == ["a", "bb", "ccc"]
+    assert lengths.of(["dddd", "a"]) == {"dddd": 4, "a": 1}  # all are forgotten before it becomes too much
+    assert looked == ["a", "bb", "ccc", "dddd", "a"]

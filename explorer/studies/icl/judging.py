@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from explorer import prompts_icl
 from explorer.records import Factor, Generation, Instance, Score
 from explorer.scoring.policy import PRESETS, Normalization, ScoringPolicy
-from explorer.similarity import replication
+from explorer.similarity import replication, rouge
 from explorer.similarity.replication import Match, Rule, Thresholds
 from explorer.studies import verdicts
 from explorer.variants.demonstrations import Pieces
@@ -37,6 +37,12 @@ def rule_of(
             resources.encoder() if names else None, resources.tagger() if names else None, Thresholds(rouge, cosine)
         ),
     )
+
+
+def load(rule: Rule) -> None:
+    """Has all that the rule judges by in memory, whose packages take seconds to import."""
+    rouge.load()
+    rule.load()
 
 
 def judge_completions(rule: Rule, items: Sequence[Pieces], answers: Sequence[Generation]) -> list[Match]:
