@@ -77,10 +77,13 @@ MOST_JSON = 64 << 20  # bytes of a file of JSON
 CHECK = "check"  # under it, the first digits of the SHA-256 of all else in an object, so that a changed byte is noticed
 
 
-def write_json(path: Path, value: Any) -> None:
-    """The value as JSON at `path`, whole or not at all; an object carries its check."""
+def write_json(path: Path, value: Any, *, compact: bool = False) -> None:
+    """The value as JSON at `path`, whole or not at all; an object carries its check.
+
+    `compact` is for what nobody reads by eye: on one line, which takes a tenth of the time.
+    """
     value = sealed(value) if isinstance(value, dict) else value
-    write_json_text(path, json.dumps(value, ensure_ascii=False, indent=1, default=str))
+    write_json_text(path, json.dumps(value, ensure_ascii=False, indent=None if compact else 1, default=str))
 
 
 def sealed(value: dict[str, Any]) -> dict[str, Any]:

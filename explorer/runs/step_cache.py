@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,26 @@ class KeptSteps:
         self.folder = folder / FOLDER
         self.folder.mkdir(exist_ok=True)
         self._of = hashlib.sha256("\n".join(instance_ids).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        self._rows: dict[str, Rows] = {}  # read or kept so far
 
-    def rows(self, name: str, make: Callable[[], tuple[Rows, Remark]]) -> Rows:
-        """A step's rows for these instances: kept ones, else what `make` gives, which is kept with its remark."""
+    def has(self, name: str) -> bool:
+        """Whether a step's rows for these instances are kept."""
+        return self.read(name) is not None
+
+    def read(self, name: str) -> Rows | None:
+        """A step's rows for these instances, None where they are not kept."""
+        if name not in self._rows and (rows := files.read_json(self._path(name)).get("rows")) is not None:
+            self._rows[name] = dict(rows)
+        return self._rows.get(name)
+
+    def keep(self, name: str, rows: Rows, remark: Remark) -> None:
+        """Keeps a step's rows with its remark."""
+        files.write_json(self._path(name), {"rows": rows, "remark": remark}, compact=True)
+        self._rows[name] = rows
+
+    def _path(self, name: str) -> Path:
         # A run that several processes share has a file for each one's instances.
-        path = self.folder / f"{name}-{self._of}.json"
-        step = files.read_json(path)
-        if "rows" not in step:
-            rows, remark = make()
-            step = {"rows": rows, "remark": remark}
-            files.write_json(path, step)
-        return dict(step["rows"])
+        return self.folder / f"{name}-{self._of}.json"
 
 
 def remarks(folder: Path) -> list[Remark]:

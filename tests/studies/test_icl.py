@@ -33,6 +33,9 @@ from explorer.studies.icl import (
     published as icl_published,
 )
 from explorer.studies.icl import (
+    steps as icl_steps,
+)
+from explorer.studies.icl import (
     study as icl_study,
 )
 from explorer.studies.icl.rows import as_judged, final, people_verdicts, review, verdict_table
@@ -297,6 +300,68 @@ def test_a_stopped_run_goes_on_after_its_last_step_and_equals_an_unbroken_one(tm
     assert kept.items() <= after.items()
     for table in ("generations", "measures", "scores"):
         pd.testing.assert_frame_equal(folder.read(table), finished.read(table), rtol=1e-4, atol=1e-4)
+
+
+def test_steps_that_overlap_give_the_rows_of_steps_one_after_another(tmp_path, tiny_gpt2, finished, monkeypatch):
+    def one_after_another(kept, staged, progress, *, overlap):
+        overlapped.append(overlap)
+        return make_steps(kept, staged, progress, overlap=False)
+
+    overlapped = []
+    make_steps = icl_steps.make_steps
+    monkeypatch.setattr(icl_steps, "make_steps", one_after_another)
+    folder = run(world(tmp_path), tiny_gpt2)
+    # The model's steps may overlap, those of a judge that is a server may not.
+    assert overlapped == [True, False]
+    for table in ("generations", "measures", "scores", "variants"):
+        pd.testing.assert_frame_equal(folder.read(table), finished.read(table))
+
+
+def test_the_judge_is_asked_once_all_completions_are_judged_by_rule(tmp_path, tiny_gpt2):
+    class LastOfAll(Judge):
+        def generate(self, requests, **rest):
+            kept = [path.name for path in (folder.path / "steps").iterdir()]
+            assert sum(name.startswith("replication") for name in kept) == 2
+            assert sum(name.startswith("labels") for name in kept) == 4
+            return super().generate(requests, **rest)
+
+    resources = world(tmp_path, LastOfAll())
+    changes = {"k": "0,2", "settings": "full", "performance": "scored"}
+    folder = RunFolder.create(resources.settings.runs, spec_of(resources, tiny_gpt2, **changes))
+    assert work(folder, resources, lambda text: None, wait=False) == "complete", folder.progress().message
+
+
+def test_an_error_in_a_later_step_keeps_the_earlier_ones(tmp_path, tiny_gpt2, finished, monkeypatch):
+    from explorer.scoring.shared_prefix_scorer import SharedPrefixScorer
+
+    def broken(self, prepared):
+        raise UsageError("no scores today")
+
+    resources = world(tmp_path)
+    folder = RunFolder.create(resources.settings.runs, spec_of(resources, tiny_gpt2))
+    with monkeypatch.context() as patch:
+        patch.setattr(SharedPrefixScorer, "finish", broken)
+        assert work(folder, resources, lambda text: None, wait=False) == "failed"
+    assert "no scores today" in folder.progress().message
+    kept = {path.name: path.stat().st_mtime_ns for path in (folder.path / "steps").iterdir()}
+    assert len(kept) == 8 and all(name.startswith("replication") for name in kept)
+    assert work(folder, resources, lambda text: None, wait=False) == "complete"
+    after = {path.name: path.stat().st_mtime_ns for path in (folder.path / "steps").iterdir()}
+    assert kept.items() <= after.items()
+    for table in ("generations", "measures", "scores"):
+        pd.testing.assert_frame_equal(folder.read(table), finished.read(table), rtol=1e-4, atol=1e-4)
+
+
+def test_a_reference_is_encoded_and_tagged_once_a_run(tmp_path, tiny_gpt2):
+    resources = world(tmp_path)
+    seen: dict[str, list[str]] = {"encoder": [], "tagger": []}
+    encoder, tagger = resources.encoder(), resources.tagger()
+    encode, tag = encoder.encode, tagger.tag
+    encoder.encode = lambda texts: (seen["encoder"].extend(texts), encode(texts))[1]
+    tagger.tag = lambda texts: (seen["tagger"].extend(texts), tag(texts))[1]
+    folder = run(resources, tiny_gpt2, performance="none", judge="")
+    for reference in set(verdict_table(folder.read)["reference"]):
+        assert seen["encoder"].count(reference) == seen["tagger"].count(reference) == 1
 
 
 def test_the_limit_takes_the_first_items_of_the_same_draw(resources, tiny_gpt2):
