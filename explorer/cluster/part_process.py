@@ -142,6 +142,7 @@ def _make_parts(coordinator: Coordinator) -> None:
     resources: Resources | None = None
     while isinstance(job := coordinator.work.get(), BenchmarkToRead):
         resources = resources or _read_ahead(job)
+    os.environ.setdefault("OMP_NUM_THREADS", str(job.threads))  # read by torch when a study imports it
     spec, folder = specs.from_json(job.spec), RunFolder(Path(job.folder))
     if resources is None or resources.settings != job.settings:
         resources = Resources(job.settings)

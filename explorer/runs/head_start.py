@@ -39,9 +39,14 @@ STUDIES: Mapping[str, frozenset[str]] = {
     "memorization": frozenset({"neighbours=0"}),
     "ontology": frozenset(),
     "popularity": frozenset(),
+    "perturbation": frozenset(),
 }
-# What is counted in any other index may have to be asked of a service, and that is one process's work.
-OWN_INDEX = "index=glassbox"
+# Who counts in any other index may have to ask a service, and a judge or such a sense method is a second model.
+ASKED_HERE = {
+    "index": ("glassbox",),
+    "judge": ("",),
+    "senses": ("blend", "gloss", "first", "lesk"),
+}
 # With these a run is made elsewhere or not at all, or it is several runs.
 OTHERWISE = ("-h", "--help", "--dry-run", "--detach", "--to", "--workers", "--cpus", "--sweep", "--seeds", "--keep")
 
@@ -87,8 +92,9 @@ def begin_run(spec: RunSpec, where: ComputeTarget, *, is_confined: bool) -> None
 
 
 def _start(study: str, settings: Sequence[str], instances: int, cards: Sequence[str]) -> None:
-    counts_here = all(word == OWN_INDEX for word in settings if word.startswith("index="))
-    if study in STUDIES and STUDIES[study] <= set(settings) and counts_here and own_process.is_worthwhile():
+    pairs = (word.partition("=") for word in settings)
+    is_asked_here = all(value in ASKED_HERE[name] for name, _, value in pairs if name in ASKED_HERE)
+    if study in STUDIES and STUDIES[study] <= set(settings) and is_asked_here and own_process.is_worthwhile():
         with contextlib.suppress(OSError):  # no more processes may be started: the run itself says what it lacks
             for card in cards or ("",):  # the first: their imports take longest
                 child_process.start_ahead(own_process.MODEL_MODULE, card=card)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer import stopping
 from explorer.errors import ExplorerError, RunError
+from explorer.processors import usable_processors
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.head_start import PART_MODULE
@@ -46,6 +47,7 @@ class PartJob:
     folder: str
     settings: Settings
     source: Source  # of the model
+    threads: int  # of each library that has its own, so that all processes together use all processors once
     kept: Mapping[tuple[Any, ...], Any]  # what all parts need, as the resources keep it
 
 
@@ -60,7 +62,14 @@ def make_parts(
     ranges = RangesToShare(folder.unfinished(len(work.instances)), count, work.recipe.first_part)
     messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
     assert model.source is not None, "the model is known before its parts are made"
-    job = PartJob(specs.to_json(work.spec), str(folder.path), work.resources.settings, model.source, _kept(work, meter))
+    job = PartJob(
+        specs.to_json(work.spec),
+        str(folder.path),
+        work.resources.settings,
+        model.source,
+        threads=max(1, usable_processors() // count),
+        kept=_kept(work, meter),
+    )
     with contextlib.ExitStack() as running:
         running.enter_context(short_turns())  # rows and scores do not wait for what is made ahead
         processes = [running.enter_context(_running_process(job, model, ranges, messages)) for _ in range(count)]

@@ -138,7 +138,7 @@ def test_processes_that_no_run_takes_are_ended(settings, started, arguments, cod
         (*RUN, "--detach"),
         (*RUN, "--cluster=auto"),
         (*RUN, "--model", "http://localhost:8000/v1#m"),
-        ("run", "perturbation", "--benchmark", "blimp"),
+        ("run", "perturbation", "--set", "judge=someone/a-chat-model"),
         ("run",),
         (),
     ],

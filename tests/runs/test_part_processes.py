@@ -34,8 +34,24 @@ SETTINGS = {
     "priming": {"per_group": 1, "lengths": (0, 40), "unrelated": "starter", "overlap": 0},
     "ontology": {"others": 3, "languages": ("en", "de")},
     "popularity": {"per_group": 8, "index": "small", "n": 2},
+    "perturbation": {
+        "per_group": 1,
+        "index": "small",
+        "n": 2,
+        "senses": "lesk",
+        "pos": ("N", "NV"),
+        "draws": 2,
+        "similarity": False,
+    },
 }
-LIMITS = {"accuracy": None, "memorization": None, "priming": 12, "ontology": None, "popularity": None}
+LIMITS = {
+    "accuracy": None,
+    "memorization": None,
+    "priming": 12,
+    "ontology": None,
+    "popularity": None,
+    "perturbation": 60,
+}
 
 
 FROM_NOTHING = "test_several_processes_make_the_rows_of_one[accuracy]"  # others are forked where imports are done
@@ -92,14 +108,18 @@ def begun(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("study", SETTINGS)
 def test_several_processes_make_the_rows_of_one(
-    settings, tiny_gpt2, two_processes, monkeypatch, tmp_path, begun, study
+    settings, tiny_gpt2, two_processes, monkeypatch, tmp_path, begun, request, study
 ):
-    if study == "popularity":
+    if study == "perturbation":
+        wordnet = request.getfixturevalue("shared_settings").nltk_data
+        settings.cache.mkdir(exist_ok=True)
+        settings.nltk_data.symlink_to(wordnet, target_is_directory=True)
+    if "index" in SETTINGS[study]:
         index.build(corpus, settings.indexes / "small", vocabulary=400)
     several = run(settings, study, str(tiny_gpt2))
     assert several.progress().status == "complete", several.progress().message
     assert len(begun) == 2 and all(child.how_it_ended() is not None for child in begun)
-    more = {"ontology": ("generations",), "popularity": ("counts",)}
+    more = {"ontology": ("generations",), "popularity": ("counts",), "perturbation": ("counts", "variants")}
     rows = {table: several.read(table) for table in ("scores", "measures", "instances", *more.get(study, ()))}
     (settings.runs / several.run_id).rename(tmp_path / "several")
     monkeypatch.setattr(own_process, "is_worthwhile", lambda: False)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from explorer.popularity import ngrams
-from explorer.records import Factor, Instance, RunSpec
+from explorer.records import Factor, Instance, RunSpec, Score
 from explorer.rows.builders import measure_row, payload
 from explorer.rows.columns import Table, as_arrow, joined, score_table
+from explorer.scoring.score import Batch
 from explorer.similarity import bertscore, judge, rouge
 from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
@@ -22,8 +23,8 @@ from explorer.studies.perturbation import declared, findings
 from explorer.studies.perturbation import judge as perturbation_judge
 from explorer.studies.perturbation.similarity import compared_texts
 from explorer.studies.popularity import study as popularity_study
-from explorer.studies.popularity.deciles import COUNTING
-from explorer.studies.study import Progress, Setting, Study
+from explorer.studies.popularity.deciles import COUNTING, counts_here, edges_for_parts
+from explorer.studies.study import Progress, Setting, Stages, Study
 from explorer.variants import language, tools
 from explorer.variants.as_published import perturb_as_published
 from explorer.variants.perturb import SETTINGS as POS
@@ -70,28 +71,72 @@ class Version:
     instances: tuple[Instance, ...]
 
 
-def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
-    """Rows of one part: words swapped under each part-of-speech setting, then all versions scored and counted."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Instances, how many requests each has, and all of them on their way to the model."""
+
+    instances: tuple[Instance, ...]
+    sizes: tuple[int, ...]
+    batch: Batch
+
+    def judged(self) -> list[tuple[Instance, list[Score]]]:
+        """Each instance with the scores of its requests."""
+        rest = iter(self.batch.scores())
+        return [
+            (instance, [next(rest) for _ in range(size)])
+            for instance, size in zip(self.instances, self.sizes, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPart:
+    """A part's instances with what they became, what their n-grams are worth, and what is asked about all."""
+
+    instances: Sequence[Instance]
+    perturbed_by_pos: Mapping[str, Sequence[PerturbedInstance]]
+    versions: Sequence[Version]
+    popular: Sequence[Tables]
+    asked: Asked  # all versions, one after another
+    draws: Mapping[tuple[str, int], Asked]  # which words are swapped, number of the draw
+
+
+def prepare(
+    spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
+) -> PreparedPart:
+    """Words swapped under each part-of-speech setting, all versions rated, and their requests."""
     kit = tools_of(spec, resources)
     perturbed_by_pos = {pos: perturb(spec, kit, instances, pos) for pos in spec.settings["pos"]}
     versions = [Version(0, {"condition": "original"}, tuple(instances))]
     for number, (pos, perturbed) in enumerate(perturbed_by_pos.items(), start=1):
-        swapped = [
-            # Scored under the id of its original: a row of scores always names an instance of the run, and the factors
-            # say which version of it was read. Instances in which no word could be swapped have no version here.
-            dataclasses.replace(new.instance, id=old.id)
-            for old, new in zip(instances, perturbed, strict=True)
-            if new.instance
-        ]
-        versions.append(Version(number, _perturbed(pos), tuple(swapped)))
+        versions.append(Version(number, _perturbed(pos), _swapped(instances, perturbed)))
+    popular = [
+        popularity_study.rate(spec, resources, version.instances, progress, version.factors) for version in versions
+    ]
+    draws = {
+        (pos, draw): _ask(spec, resources, _swapped(instances, perturb(spec, kit, instances, pos, draw)), ahead)
+        for pos in spec.settings["pos"]
+        for draw in range(1, int(spec.settings.get("draws", 1)))
+    }
+    asked = _ask(spec, resources, [instance for version in versions for instance in version.instances], ahead)
+    return PreparedPart(instances, perturbed_by_pos, versions, popular, asked, draws)
 
+
+def score(spec: RunSpec, resources: Resources, prepared: PreparedPart, progress: Progress) -> PreparedPart:
+    """The same, scored."""
+    for asked in (prepared.asked, *prepared.draws.values()):
+        asked.batch.run(progress)
+    return prepared
+
+
+def tables(spec: RunSpec, resources: Resources, scored: PreparedPart) -> Tables:
+    """Rows of all tables."""
+    instances, perturbed_by_pos = scored.instances, scored.perturbed_by_pos
     tables: Gathered = {"variants": [], "scores": [], "measures": [], "counts": [], "generations": []}
-    for version in versions:
-        _add(tables, popularity_study.rate(spec, resources, version.instances, progress, version.factors))
-    _add(tables, _score(spec, resources, versions, progress))
-    for pos in spec.settings["pos"]:
-        for draw in range(1, int(spec.settings.get("draws", 1))):
-            tables["measures"].append(_drawn_again(spec, resources, kit, instances, pos, draw, progress))
+    for popular in scored.popular:
+        _add(tables, popular)
+    _add(tables, _score_rows(spec, resources, scored))
+    for (pos, draw), asked in scored.draws.items():
+        tables["measures"].append(_drawn_again(spec, resources, asked, pos, draw))
     for pos, perturbed in perturbed_by_pos.items():
         _add(tables, _swap_rows(instances, perturbed, pos))
         if spec.settings["similarity"]:
@@ -100,6 +145,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
             tables["counts"].append(_frequencies(spec, resources, instances, perturbed, pos))
     if spec.settings["judge"]:
         pos = perturbation_judge.judged_setting(spec.settings["pos"])
+        kit = tools_of(spec, resources)
         judged_sample = perturbation_judge.sample(spec, resources, lambda some: perturb(spec, kit, some, pos))
         generator = _resources_beside(str(spec.settings["judge"]), spec, resources).generator(
             str(spec.settings["judge"])
@@ -108,6 +154,20 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
             tables, perturbation_judge.rows(instances, perturbed_by_pos[pos], judged_sample, generator, pos, spec.seed)
         )
     return {name: joined(name, parts) for name, parts in tables.items()}
+
+
+def asks_only_for_scores(settings: Mapping[str, Any]) -> bool:
+    """Whether no other language model judges or tells senses apart, and n-grams are counted on this machine."""
+    return not settings["judge"] and settings["senses"] not in tools.NEEDS_MODEL and counts_here(settings)
+
+
+def may_overlap(spec: RunSpec, resources: Resources) -> bool:
+    """Whether nothing but the scored model is asked, and that one runs here."""
+    return asks_only_for_scores(spec.settings) and accuracy_study.is_on_this_machine(spec, resources)
+
+
+STAGES = Stages(prepare, score, tables, may_overlap)
+run_part = STAGES.run
 
 
 def tools_of(spec: RunSpec, resources: Resources) -> Tools:
@@ -127,32 +187,42 @@ def perturb(
     return perturb_instances(instances, kit, pos=pos, seed=seed, veto=vetoes(str(spec.settings["veto"])))
 
 
+def _swapped(instances: Sequence[Instance], perturbed: Sequence[PerturbedInstance]) -> tuple[Instance, ...]:
+    """What the instances became, without those in which no word could be swapped, each under the id of its original.
+
+    A row of scores always names an instance of the run, and the factors say which version of it was read.
+    """
+    return tuple(
+        dataclasses.replace(new.instance, id=old.id)
+        for old, new in zip(instances, perturbed, strict=True)
+        if new.instance
+    )
+
+
+def _ask(spec: RunSpec, resources: Resources, instances: Sequence[Instance], ahead: bool) -> Asked:
+    """The requests of all instances in one go, since most of their beginnings are the same; encoded where `ahead`."""
+    policy = accuracy_study.policy_of(spec)
+    by_instance = [accuracy_study.build_requests(instance, policy) for instance in instances]
+    flat = [request for requests in by_instance for request in requests]
+    batch = Batch(resources.scorer(spec.model, spec.dtype), flat, policy)
+    if ahead:
+        batch.prepare()
+    return Asked(tuple(instances), tuple(map(len, by_instance)), batch)
+
+
 # What a further draw stores: whether an instance is right after it, with the number of the draw as its part. Its texts
 # follow from the seed; the first draw alone is shown, counted and compared text by text.
-def _drawn_again(
-    spec: RunSpec,
-    resources: Resources,
-    kit: Tools,
-    instances: Sequence[Instance],
-    pos: str,
-    draw: int,
-    progress: Progress,
-) -> list[Row]:
-    swapped = [
-        dataclasses.replace(new.instance, id=old.id)
-        for old, new in zip(instances, perturb(spec, kit, instances, pos, draw), strict=True)
-        if new.instance
-    ]
-    policy = accuracy_study.policy_of(spec)
-    planned = [(instance, accuracy_study.build_requests(instance, policy)) for instance in swapped]
-    scorer = resources.scorer(spec.model, spec.dtype)
-    dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
-    scores = iter(scorer.score([request for _, requests in planned for request in requests], policy, progress))
-    judged = [(instance, [next(scores) for _ in requests]) for instance, requests in planned]
-    rows = as_arrow("measures", verdicts.judge_all(judged, policy, dtype).table()).to_pylist()
+def _drawn_again(spec: RunSpec, resources: Resources, asked: Asked, pos: str, draw: int) -> list[Row]:
+    judged = verdicts.judge_all(asked.judged(), accuracy_study.policy_of(spec), _dtype(spec, resources))
     return [
-        {**row, **_perturbed(pos), "part": draw} for row in rows if row["measure"] == "correct" and row["part"] is None
+        {**row, **_perturbed(pos), "part": draw}
+        for row in as_arrow("measures", judged.table()).to_pylist()
+        if row["measure"] == "correct" and row["part"] is None
     ]
+
+
+def _dtype(spec: RunSpec, resources: Resources) -> str:
+    return str(resources.model_record(spec.model, spec.dtype)["dtype"])
 
 
 def vetoes(text: str) -> list[str]:
@@ -179,29 +249,28 @@ def _add(tables: Gathered, more: Tables) -> None:
         tables[name].append(rows)
 
 
-def _score(spec: RunSpec, resources: Resources, versions: Sequence[Version], progress: Progress) -> Tables:
-    """Scores and verdicts of all versions, asked in one go: most of their beginnings are the same."""
-    policy = accuracy_study.policy_of(spec)
-    scorer = resources.scorer(spec.model, spec.dtype)
-    dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
-    planned = [
-        (version, instance, accuracy_study.build_requests(instance, policy))
-        for version in versions
-        for instance in version.instances
+def _score_rows(spec: RunSpec, resources: Resources, scored: PreparedPart) -> Tables:
+    """Scores and verdicts of all versions."""
+    by_instance = [version for version in scored.versions for _ in version.instances]
+    by_request = [
+        (version, number)
+        for version, size in zip(by_instance, scored.asked.sizes, strict=True)
+        for number in range(size)
     ]
-    flat = [request for _, _, requests in planned for request in requests]
-    scores = scorer.score(flat, policy, progress)
-    rest = iter(scores)
-    judged = [(instance, [next(rest) for _ in requests]) for _, instance, requests in planned]
     return {
         "scores": score_table(
-            scores,
-            [APART * version.number + number for version, _, requests in planned for number in range(len(requests))],
+            scored.asked.batch.scores(),
+            [APART * version.number + number for version, number in by_request],
             tokens=bool(spec.settings["tokens"]),
             # A SyntaxGym request keeps its own condition; its version's `setting` tells the rest.
-            factors=[version.factors for version, _, requests in planned for _ in requests],
+            factors=[version.factors for version, _ in by_request],
         ),
-        "measures": verdicts.judge_all(judged, policy, dtype, [version.factors for version, _, _ in planned]).table(),
+        "measures": verdicts.judge_all(
+            scored.asked.judged(),
+            accuracy_study.policy_of(spec),
+            _dtype(spec, resources),
+            [version.factors for version in by_instance],
+        ).table(),
     }
 
 
@@ -293,6 +362,9 @@ STUDY = Study(
     kinds=("pair", "choice", "cloze", "regions"),
     select=selection.select,
     run_part=run_part,
+    stages=STAGES,
+    only_scores=asks_only_for_scores,
+    for_parts=edges_for_parts,
     summarize=findings.summarize,
     languages=(language.ENGLISH,),
 )
