@@ -64,7 +64,8 @@ class Resources:
         self.cards: tuple[str, ...] = ()  # of this machine, on each of which a process has the model; () = one of them
         self.keeps_process = False  # from one run to the next, where that has the same model
         self._generator: ModelGenerator | None = None
-        self._ingesting: stopping.Begun[None] | None = None  # the parts of the run that is being concluded
+        self._ingesting: stopping.Begun[None] | None = None  # the parts of the run that is being made or concluded
+        self._all_made = threading.Event()  # whether these are all there
         self._second: Resources | None = None
 
     def instances(self, benchmark: str, splits: Sequence[str] = ()) -> Loaded:
@@ -380,17 +381,30 @@ class Resources:
 
         return open_store(self.settings)
 
+    def ingest_as_made(self, folder: RunFolder, status: str, message: str) -> None:
+        """Begins to put the parts of a run into the database as they are made; `ingest_ahead` says that all are."""
+        from explorer.results.store import ingest_as_made
+
+        self._all_made.clear()
+        self._ingesting = stopping.Begun(
+            partial(ingest_as_made, self.settings, folder, status, message, self._all_made), "ingest"
+        )
+
     def ingest_ahead(self, folder: RunFolder, status: str, message: str) -> None:
-        """Begins to put the parts of a run into the database, under this status, while its findings are made."""
+        """Has the parts of a run, which are all made, put into the database while its findings are made."""
         from explorer.results.store import ingest_runs
 
-        self._ingesting = stopping.Begun(partial(ingest_runs, self.settings, [folder], status, message), "ingest")
+        self._all_made.set()
+        if self._ingesting is None:
+            self._ingesting = stopping.Begun(partial(ingest_runs, self.settings, [folder], status, message), "ingest")
 
     def ingest(self, folder: RunFolder, status: str = "", message: str = "") -> None:
         """Puts a run's finished parts into the database; under another status than that of its progress, if given."""
         from explorer.results.store import ingest_end, ingest_runs
 
         ingesting, self._ingesting = self._ingesting, None
+        if ingesting and not self._all_made.is_set():
+            ingesting.leave()  # the run ends here: no further parts come
         if ingesting and ingesting.has_succeeded(SECONDS_TO_INGEST):
             ingest_end(self.settings, folder, status, message)
         else:

@@ -13,13 +13,14 @@ import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from explorer import plain_json, sharing
+from explorer import plain_json, sharing, stopping
 from explorer.errors import RunError, StoreError
 from explorer.results import migrations, precomputed_schema
 from explorer.results.few_units import without_few_units
@@ -27,6 +28,7 @@ from explorer.rows.schema import TABLES
 from explorer.runs import files
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder, all_folders
+from explorer.runs.parts import part_name
 from explorer.runs.queue import info
 from explorer.settings import PRECOMPUTED, Settings
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RUN_TABLES = ("runs", *TABLES)
+SECONDS_BETWEEN_LOOKS = 0.5  # seconds, for parts that are put in as they are made
+MAX_SECONDS_HELD = 120.0  # seconds that the database may be held for them
 _GENERATION = re.compile(r"explorer-(\d+)\.duckdb")
 
 
@@ -209,6 +213,35 @@ def ingest_runs(settings: Settings, folders: Sequence[RunFolder], status: str = 
             insert_run(connection, folder, status, message)
 
 
+def ingest_as_made(settings: Settings, folder: RunFolder, status: str, message: str, all_made: threading.Event) -> None:
+    """As `ingest_runs` for a run whose parts are still being made: each goes in when those before it are there.
+
+    Returns when all are made and in. Nobody else can write the database meanwhile, so it is begun near the end; after
+    MAX_SECONDS_HELD it is given up with a StoreError, and readers never see it.
+    """
+    began = time.monotonic()
+    with _next_generation(settings, keep=True) as connection:
+        _delete_rows(connection, folder.run_id)
+        next_instance, is_last_look = 0, False
+        while not is_last_look:
+            is_last_look = all_made.wait(SECONDS_BETWEEN_LOOKS)  # first: what is made by then is seen now
+            stopping.look()
+            names = []
+            # In the order of the benchmark, as when all are there: rows are shown as they stand.
+            for first, last in folder.finished():
+                if first == next_instance or (is_last_look and first > next_instance):
+                    names.append(f"{part_name(first, last)}.parquet")
+                    next_instance = last + 1
+            for table in TABLES if names else ():
+                paths = [folder.parts / table / name for name in names]
+                _insert_files(connection, folder, table, [path for path in paths if path.exists()])
+            if time.monotonic() - began > MAX_SECONDS_HELD and not is_last_look:
+                raise StoreError("The parts took longer than they promised; they go into the database at the end.")
+        if damaged := folder.damaged():
+            raise _damaged_error(folder, damaged)
+        _insert_run(connection, folder, status, message)
+
+
 def ingest_end(settings: Settings, folder: RunFolder, status: str, message: str) -> None:
     """Puts the findings and the end of a run into the next generation; of a run whose parts are not in, all of it."""
     with _next_generation(settings, keep=True) as connection:
@@ -326,10 +359,7 @@ def insert_run(
     """
     damaged = folder.damaged()
     if damaged and not leave_out:
-        raise RunError(
-            f"A part of {folder.run_id} cannot be read ({damaged[0]} is not as it was written). `python -m explorer "
-            f"resume {folder.run_id}` makes damaged parts again and keeps the others."
-        )
+        raise _damaged_error(folder, damaged)
     # A part's file is called like the part in every table; the findings' file is called all.parquet.
     without = {Path(name).name for name in damaged} | ({"all.parquet"} if "findings.done" in damaged else set())
     if damaged:
@@ -341,15 +371,26 @@ def insert_run(
     return damaged
 
 
+def _damaged_error(folder: RunFolder, damaged: Sequence[str]) -> RunError:
+    return RunError(
+        f"A part of {folder.run_id} cannot be read ({damaged[0]} is not as it was written). `python -m explorer "
+        f"resume {folder.run_id}` makes damaged parts again and keeps the others."
+    )
+
+
 def _insert_rows(
     connection: duckdb.DuckDBPyConnection, folder: RunFolder, table: str, without: Collection[str] = ()
 ) -> None:
     """The rows of one table, except those of the files `without`."""
-    paths = [str(path) for path in folder.part_files(table) if path.name not in without]
+    _insert_files(connection, folder, table, [path for path in folder.part_files(table) if path.name not in without])
+
+
+def _insert_files(connection: duckdb.DuckDBPyConnection, folder: RunFolder, table: str, paths: Sequence[Path]) -> None:
     if paths:
         with _explain_damage(folder):
             connection.execute(
-                f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)", [folder.run_id, paths]
+                f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)",
+                [folder.run_id, list(map(str, paths))],
             )
 
 

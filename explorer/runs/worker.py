@@ -39,6 +39,7 @@ OnCluster = Callable[[RunFolder, part.RunWork, ComputeTarget, "Meter", Say], Non
 
 
 INGESTED_AHEAD = 5_000  # instances from which it pays to put parts into the database while the findings are made
+NEARLY_DONE = 20.0  # seconds before the end of a run, about, from which parts go into the database as they are made
 BROKEN_OFF = "Broken off while its findings were made; resume goes on."  # what the database says until they are there
 CANCELLED = "Cancelled; what was finished is kept, resume goes on."
 
@@ -184,12 +185,15 @@ def _make_on_this_machine(folder: RunFolder, work: part.RunWork, meter: Meter) -
 
     if not work.resources.has_process:
         stamp = _always(stamp())
+    is_large = len(work.instances) >= INGESTED_AHEAD
+    if is_large and work.resources.has_process:
+        meter.when_nearly_done = lambda: work.resources.ingest_as_made(folder, "interrupted", BROKEN_OFF)
     with _settled_memory():
         _make_parts(folder, work, meter, stamp)
         if not work.resources.keeps_process:
             work.resources.end_process()
         folder.write_progress(message="concluding")
-        if len(work.instances) >= INGESTED_AHEAD:
+        if is_large:
             work.resources.ingest_ahead(folder, "interrupted", BROKEN_OFF)
         folder.write_findings(recipe.summarize_run(work.spec, work.resources, folder))
 
@@ -271,6 +275,7 @@ class Meter:
         self.progress = progress
         self.done = sum(last - first + 1 for first, last in folder.finished())
         self.written = -1.0
+        self.when_nearly_done: Callable[[], None] | None = None  # called once, NEARLY_DONE seconds before the end
         self.restart()
 
     def restart(self) -> None:
@@ -304,4 +309,7 @@ class Meter:
         rate = (done - self.before) / max(moment - self.started, 1e-6)
         eta = (self.total - done) / rate if rate > 0 else float("nan")
         self.folder.write_progress(done=int(done), rate=rate, eta=eta, message=message)
+        if eta <= NEARLY_DONE and self.when_nearly_done:
+            call, self.when_nearly_done = self.when_nearly_done, None
+            call()
         self.progress(int(done), self.total)

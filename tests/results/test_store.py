@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+import time
 
 import duckdb
 import pytest
@@ -16,24 +17,27 @@ from explorer.results import migrations, store
 from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.rows.schema import TABLES
 from explorer.runs.folder import RunFolder
+from explorer.runs.parts import part_name
 from explorer.stats.estimate import Estimate
 from explorer.studies.accuracy.declared import ACCURACY
 
 
-def stored_run(settings, seed: int = 0, values=(1.0, 0.0, float("nan"))) -> RunFolder:
+def stored_run(settings, seed: int = 0, values=(1.0, 0.0, float("nan")), part_size: int = 3) -> RunFolder:
     folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "pairs", seed=seed))
     pairs = [
         Instance(f"pairs/a/{i}", "pairs", "test", "a", "pair", "sentence", options=("x", "y"), gold=0)
         for i in range(len(values))
     ]
-    folder.write_part(
-        0,
-        len(values) - 1,
-        {
-            "instances": [instance_row(pair, i) for i, pair in enumerate(pairs)],
-            "measures": [measure_row(pair.id, "correct", value) for pair, value in zip(pairs, values, strict=True)],
-        },
-    )
+    for first in range(0, len(values), part_size):
+        places = range(first, min(first + part_size, len(values)))
+        folder.write_part(
+            first,
+            places[-1],
+            {
+                "instances": [instance_row(pairs[i], i) for i in places],
+                "measures": [measure_row(pairs[i].id, "correct", values[i]) for i in places],
+            },
+        )
     folder.write_findings([finding_row(ACCURACY, "overall", Estimate.point(0.5, 2, left_out=1))])
     folder.write_progress(status="complete", total=len(values))
     return folder
@@ -104,6 +108,50 @@ def test_parts_put_in_ahead_and_the_end_make_what_ingesting_at_the_end_makes(set
     assert repr(rows_of(settings, folder.run_id)) == repr(whole) and repr(rows_of(settings, other.run_id)) == repr(
         of_other
     )
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_parts_that_go_in_as_they_are_made_make_what_ingesting_at_the_end_makes(settings, order):
+    folder = stored_run(settings, part_size=1)
+    parts = [folder.parts / f"{part_name(*span)}.done" for span in folder.finished()]
+    store.ingest_runs(settings, [folder], "complete", "as it ended")
+    whole = as_they_stand(settings)
+    store.remove_runs(settings, [folder.run_id])
+    aside = {part: part.rename(part.with_suffix(".aside")) for part in parts}
+    resources = Resources(settings)
+    resources.ingest_as_made(folder, "interrupted", "not concluded")
+    for number in order:
+        aside[parts[number]].rename(parts[number])
+        time.sleep(store.SECONDS_BETWEEN_LOOKS)
+    assert not resources._ingesting.has_succeeded(0.0)  # more might come
+    resources.ingest_ahead(folder, "interrupted", "not concluded")
+    assert resources._ingesting.has_succeeded(60)
+    resources.ingest(folder, "complete", "as it ended")
+    assert as_they_stand(settings) == whole
+
+
+def as_they_stand(settings) -> dict[str, str]:
+    with contextlib.closing(store.open_store(settings)) as opened:
+        return {table: repr(opened.rows(f"SELECT * FROM {table}")) for table in store.RUN_TABLES}
+
+
+def test_a_run_that_ends_early_gives_the_database_back_and_keeps_what_is_made(settings):
+    folder, resources = stored_run(settings), Resources(settings)
+    resources.ingest_as_made(folder, "interrupted", "not concluded")
+    resources.ingest(folder, "cancelled", "by somebody")
+    assert [run["status"] for run in rows_of(settings, folder.run_id)["runs"]] == ["cancelled"]
+    assert len(rows_of(settings, folder.run_id)["measures"]) == 3 and not list(settings.store.glob("*.building"))
+
+
+def test_parts_that_take_too_long_are_not_waited_for(settings, monkeypatch):
+    monkeypatch.setattr(store, "MAX_SECONDS_HELD", 0.0)
+    folder, resources = stored_run(settings), Resources(settings)
+    resources.ingest_as_made(folder, "interrupted", "not concluded")
+    resources._ingesting.settle(60)
+    store.remove_runs(settings, ["none"])  # the database is free
+    resources.ingest_ahead(folder, "interrupted", "not concluded")
+    resources.ingest(folder, "complete")
+    assert [run["status"] for run in rows_of(settings, folder.run_id)["runs"]] == ["complete"]
 
 
 def test_parts_that_could_not_be_put_in_ahead_are_put_in_at_the_end(settings, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import random
@@ -127,6 +128,25 @@ def test_several_processes_make_the_rows_of_one(
     assert len(begun) == 2 and alone.run_id == several.run_id and all(map(len, rows.values()))
     for table, frame in rows.items():
         pd.testing.assert_frame_equal(by_instance(frame), by_instance(alone.read(table)), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_parts_go_into_the_database_while_others_are_made(settings, tiny_gpt2, two_processes, monkeypatch):
+    monkeypatch.setattr(worker, "INGESTED_AHEAD", 1)
+    begun_at = []
+    plain = Resources.ingest_as_made
+
+    def ingest(resources, folder, *given):
+        begun_at.append(len(folder.finished()))
+        return plain(resources, folder, *given)
+
+    monkeypatch.setattr(Resources, "ingest_as_made", ingest)
+    folder = run(settings, "accuracy", str(tiny_gpt2))
+    assert folder.progress().status == "complete" and 0 < begun_at[0] < len(folder.finished())
+    with contextlib.closing(Resources(settings).store()) as store:
+        for table in ("scores", "measures", "instances", "findings"):
+            assert len(store.frame(f"SELECT * FROM {table}")) == len(folder.read(table))
+        assert store.frame("SELECT status FROM runs")["status"].tolist() == ["complete"]
 
 
 def by_instance(frame: pd.DataFrame) -> pd.DataFrame:
