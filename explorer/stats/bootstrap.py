@@ -148,6 +148,10 @@ def _expanded_level(level: float, units: int) -> float:
 
 
 def _sums_by_unit(values: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    # Numbers from 0 on are places already, and need no sorting.
+    if names.dtype.kind in "iu" and names.min() >= 0 and names.max() < 2 * names.size:
+        is_used = (sizes := np.bincount(names)) > 0
+        return np.bincount(names, values)[is_used], sizes[is_used].astype(float)
     _, codes = np.unique(names, return_inverse=True)
     return np.bincount(codes, values), np.bincount(codes).astype(float)
 

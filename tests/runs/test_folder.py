@@ -7,6 +7,8 @@ import math
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from explorer.rows.builders import instance_of, instance_row, measure_row, paylo
 from explorer.runs import files
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
+from explorer.runs.parquet import read_parquet
 from explorer.runs.state import Cancelled
 
 SPEC = RunSpec("accuracy", 1, "toy", "pairs", settings={"preset": "natural"}, suites=("a", "b"))
@@ -126,6 +129,22 @@ def test_a_damaged_part_is_named_in_the_message(settings):
     damaged.write_bytes(damaged.read_bytes()[:40])
     with pytest.raises(RunError, match=r"000000000-000000004\.parquet is damaged"):
         folder.read("measures")
+
+
+@pytest.mark.parametrize(("names", "what"), [(["instance_id"], "0 columns value"), (["value", "value"], "2 columns")])
+def test_a_part_without_a_column_or_with_two_of_a_name_is_damaged(settings, names, what):
+    folder = RunFolder.create(settings.runs, SPEC)
+    folder.write_part(0, 4, part(0, 4))
+    path = folder.parts / "measures" / "000000000-000000004.parquet"
+    pq.write_table(pa.Table.from_arrays([pa.array(["x"])] * len(names), names), path)
+    with pytest.raises(RunError, match=rf"is damaged \(it has {what}"):
+        read_parquet(path, ["value"])
+
+
+def test_columns_come_in_the_order_asked_for(settings):
+    folder = RunFolder.create(settings.runs, SPEC)
+    folder.write_part(0, 4, part(0, 4))
+    assert list(folder.read("measures", ["value", "part", "instance_id"])) == ["value", "part", "instance_id"]
 
 
 def test_a_column_that_the_schema_does_not_know_is_refused(settings):

@@ -96,3 +96,12 @@ def test_an_interval_over_eight_groups_holds_the_truth_nearly_as_often_as_it_say
         found = bootstrap_mean(chance.normal(0, 1, 8), resamples=800, seed=seed)
         held += found.low <= 0 <= found.high
     assert 0.92 <= held / 1500 <= 0.96
+
+
+@pytest.mark.parametrize("macro", [False, True])
+def test_groups_that_are_numbers_with_gaps_between_them_give_the_interval_of_groups_that_are_names(macro):
+    values = np.random.default_rng(4).random(60)
+    names = np.array(list("abcdef") * 10)
+    for numbers in ((0, 1, 2, 3, 4, 5), (1, 4, 5, 9, 20, 40), (-3, -1, 0, 2, 5, 7), (0, 5, 9, 100, 10**6, 10**12)):
+        codes = np.array(numbers * 10)
+        assert bootstrap_mean(values, codes, macro=macro) == bootstrap_mean(values, names, macro=macro)

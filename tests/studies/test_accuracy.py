@@ -86,3 +86,54 @@ def test_the_perplexity_of_a_single_text_says_why_it_has_no_interval():
     alone = findings.perplexity(np.array([-2.0]))
     assert alone.value == pytest.approx(math.exp(2)) and math.isnan(alone.low)
     assert alone.reason == "one item or group has no interval"
+
+
+def pairs(texts):
+    """Four pairs and their scores as a worker writes them: instance by instance, option by option."""
+    instances = pd.DataFrame({"instance_id": list("dbca"), "gold": [0, 1, 0, 0], "options": 2})
+    scores = pd.DataFrame(
+        {
+            "instance_id": list("ddbbccaa"),
+            "role": "option",
+            "part": [math.nan] * 8,
+            "option": [0, 1] * 4,
+            "logprob": [-1.0, -2.0, -1.0, -2.0, -3.0, -3.1, math.nan, -1.0],
+            "scored": 3.0,
+            "chars": 4.0,
+            "bytes": 4.0,
+            "context": [None, None, "", "", "x", "y", "", ""],
+            "continuation": texts,
+        }
+    )
+    return instances, scores
+
+
+def test_scores_in_the_order_of_their_instances_are_judged_as_in_any_other():
+    # in the first and the third pair the options have one text; in the third after two contexts
+    instances, scores = pairs(["same", "same", "one", "two", "same", "same", "one", "two"])
+    expected = [0.5, 0.0, 1.0, math.nan]
+    orders = [scores, scores.iloc[::-1], scores.sample(frac=1, random_state=3), pd.concat([scores, scores])]
+    others = [pd.concat([scores, scores.assign(role="unconditional")]), scores.astype({"continuation": object})]
+    for rows in (*orders, *others):
+        np.testing.assert_array_equal(findings.chosen_is_gold(instances, rows, "sum"), expected)
+
+
+def test_scores_of_another_instance_in_an_ordered_place_are_not_taken_for_its_own():
+    instances, scores = pairs([f"text {n}" for n in range(8)])
+    scores.loc[2:3, "instance_id"] = "stray"
+    np.testing.assert_array_equal(findings.chosen_is_gold(instances, scores, "sum"), [1.0, math.nan, 1.0, math.nan])
+    scores.loc[2:3, "instance_id"] = "d"  # a second time the first pair's: of two scores the first counts
+    np.testing.assert_array_equal(findings.chosen_is_gold(instances, scores, "sum"), [1.0, math.nan, 1.0, math.nan])
+
+
+def test_a_measure_is_found_for_each_instance_in_whatever_order_it_was_stored():
+    ids = pd.Series(list("cab"))
+    measures = pd.DataFrame(
+        {"instance_id": list("cabcab"), "measure": ["correct"] * 3 + ["margin"] * 3, "value": range(6), "part": None}
+    )
+    for rows in (measures, measures.iloc[::-1], pd.concat([measures, measures.assign(value=9.0)])):
+        assert findings._measure_of_each(ids, rows, "correct").tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(findings._measure_of_each(ids, measures.iloc[1:], "correct"), [math.nan, 1, 2])
+    assert findings._measure_of_each(pd.Series(list("aab")), measures, "correct").tolist() == [1, 1, 2]
+    of_parts = measures.assign(part=[0.0] + [math.nan] * 5)
+    np.testing.assert_array_equal(findings._measure_of_each(ids, of_parts, "correct"), [math.nan, 1, 2])

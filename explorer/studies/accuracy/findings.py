@@ -20,7 +20,7 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import Proportion, proportion
 from explorer.studies.accuracy import declared, ratings
-from explorer.studies.families import families_of, group_codes
+from explorer.studies.families import Families, families_of, group_codes
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -53,8 +53,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
         return []
     if (instances["kind"] == "rating").all():
         return ratings.correlations(instances, measures, folder.read("scores"))
-    correct = _measure(measures, "correct").reindex(instances["instance_id"])
-    rows = shares(instances, correct.to_numpy())
+    rows = shares(instances, _measure_of_each(instances["instance_id"], measures, "correct"))
     rows += _formulas(instances, measures)
     kind = instances["kind"].iloc[0]
     if kind == "cloze":
@@ -85,15 +84,14 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
     Of suites, whose numbers of items differ by chance, the whole is the mean over suites, and all items stand beside.
     """
     rows = []
-    kinds = instances[[name for name in ("benchmark", "grp", "kind") if name in instances]].astype("category")
+    families = Families(instances)
     for column, finding in (("grp", declared.ACCURACY), ("phenomenon", declared.ACCURACY_BY_PHENOMENON)):
         numbers, names = pd.factorize(instances[column])
-        for number, name in enumerate(names):
+        for name, places in zip(names, _places_by_number(numbers, len(names)), strict=True):
             if name:
-                inside = numbers == number
-                rows.append(_share_row(finding, name, proportion(correct[inside], families_of(kinds[inside]))))
-    groups, families = group_codes(instances["grp"]), families_of(instances)
-    share = proportion(correct, families)
+                rows.append(_share_row(finding, name, proportion(correct[places], families.of(places))))
+    groups = group_codes(instances["grp"])
+    share = proportion(correct, families.of_all())
     if len(np.unique(groups)) < 2:
         return [*rows, _share_row(declared.ACCURACY, "overall", share)]
     # The mean over groups gives each group the same weight, however many items it has; the accuracy over all items
@@ -105,6 +103,12 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
     else:
         rows.append(_share_row(declared.ACCURACY, "overall", share))
     return [*rows, finding_row(declared.ACCURACY, "mean over groups", macro)]
+
+
+def _places_by_number(numbers: np.ndarray, count: int) -> list[np.ndarray]:
+    """For each number from 0 to `count` - 1 the places where it stands, ascending; -1 is none of them."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.searchsorted(numbers[order], np.arange(count)))[1:]
 
 
 def options_asked(scores: pd.DataFrame) -> Options:
@@ -129,7 +133,7 @@ class _Plain:
     places: np.ndarray
     gold: np.ndarray
     numbers: np.ndarray  # a line per instance, a column per option: logprob, scored, chars, bytes
-    texts: np.ndarray  # likewise: two options have one number if their texts are equal
+    same: np.ndarray  # likewise: whether its text is that of the gold option
 
 
 class Cases:
@@ -138,23 +142,21 @@ class Cases:
     def __init__(self, instances: pd.DataFrame, scores: pd.DataFrame) -> None:
         """`instances` has the columns instance_id, gold, and options (how many); `scores` is the table of that name."""
         self.size = len(instances)
-        of_options = _in_order(instances, scores[scores["role"].isin(VERDICT_ROLES)])
+        is_option = scores["role"].isin(VERDICT_ROLES)
+        of_options = _in_order(instances, scores if is_option.all() else scores[is_option])
         gold = instances["gold"].to_numpy(dtype=float, na_value=math.nan)
         count = instances["options"].to_numpy(dtype=int)
         first, is_plain = _plain_cases(of_options, gold, count)
         numbers = np.column_stack(
             [of_options[name].to_numpy(dtype=float, na_value=math.nan) for name in StoredOption._fields[:-1]]
         )
-        contexts, continuations = (pd.factorize(of_options[name])[0] for name in TEXT)
-        # One number for each pair of context and continuation, so that equal texts can be found without comparing
-        # strings: as the digits of a two-digit number, whose base is larger than any continuation's number (a missing
-        # one is -1).
-        texts = contexts * (continuations.max(initial=0) + 2) + continuations
         self.plain = []
         for width in np.unique(count[is_plain]).tolist():
             places = np.flatnonzero(is_plain & (count == width))
             lines = first[places][:, None] + np.arange(width)
-            self.plain.append(_Plain(places, gold[places].astype(int), numbers[lines], texts[lines]))
+            right = gold[places].astype(int)
+            same = _have_text_of_gold(of_options, lines, right)
+            self.plain.append(_Plain(places, right, numbers[lines], same))
         options_left = options_asked(of_options[~is_plain[of_options["place"]]])
         names = instances["instance_id"].tolist()
         self.rest = [
@@ -184,18 +186,57 @@ def chosen_is_gold(
     return Cases(instances, scores).chosen_is_gold(normalization, ties)
 
 
+# The worker writes the scores of each instance together, option by option, in the order of the instances. Then nothing
+# has to be looked up or sorted, which takes most of the time otherwise; whether it is so is soon seen.
 def _in_order(instances: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Scores by instance, pass and option, each once, with `place`: the number of its instance."""
-    place = pd.Index(instances["instance_id"]).get_indexer(pd.Index(scores["instance_id"]))
+    place = _places(instances, scores["instance_id"])
     passes = scores["part"].fillna(0).to_numpy(dtype=int) if "part" in scores else np.zeros(len(scores), dtype=int)
     option = scores["option"].to_numpy(dtype=int)
-    order = np.lexsort((option, passes, place))  # of equals the first stays the first
-    keys = np.column_stack([place, passes, option])[order]
-    is_new = np.ones(len(keys), dtype=bool)
-    is_new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-    is_first_score = is_new & (keys[:, 0] >= 0)
-    in_order = scores.iloc[order[is_first_score]].reset_index(drop=True)
-    return in_order.assign(place=keys[is_first_score, 0], part=keys[is_first_score, 1])
+    keys: tuple[np.ndarray, ...] = (place, passes, option)
+    if not _ascend(keys) or (place < 0).any():
+        order = np.lexsort((option, passes, place))  # of equals the first stays the first
+        keys = tuple(key[order] for key in keys)
+        is_new = np.ones(len(order), dtype=bool)
+        is_new[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+        is_first_score = is_new & (keys[0] >= 0)
+        scores = scores.iloc[order[is_first_score]]
+        keys = tuple(key[is_first_score] for key in keys)
+    return scores.reset_index(drop=True).assign(place=keys[0], part=keys[1])
+
+
+def _places(instances: pd.DataFrame, score_ids: pd.Series) -> np.ndarray:
+    """The number of each score's instance, -1 where there is none."""
+    ids = instances["instance_id"]
+    expected = np.repeat(np.arange(len(ids)), instances["options"].to_numpy(dtype=int))
+    if _are_equal(score_ids, ids.iloc[expected]):
+        return expected
+    return pd.Index(ids).get_indexer(pd.Index(score_ids))
+
+
+def _are_equal(ids: pd.Series, others: pd.Series) -> bool:
+    """Whether the same ids stand in both, in the same order."""
+    return len(ids) == len(others) and bool(np.all(ids.array == others.array))
+
+
+def _ascend(keys: tuple[np.ndarray, ...]) -> bool:
+    """Whether each row of numbers comes after the one before, the first column deciding before the next."""
+    is_after, is_equal = np.zeros(len(keys[0][1:]), dtype=bool), np.ones(len(keys[0][1:]), dtype=bool)
+    for key in keys:
+        is_after |= is_equal & (key[1:] > key[:-1])
+        is_equal &= key[1:] == key[:-1]
+    return bool(is_after.all())
+
+
+def _have_text_of_gold(of_options: pd.DataFrame, lines: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """Whether context and continuation of the score on each line are those of the gold option of its case."""
+    same = np.ones(lines.size, dtype=bool)
+    gold_lines = np.repeat(lines[np.arange(len(lines)), gold], lines.shape[1])
+    for name in TEXT:
+        own, of_gold = of_options[name].iloc[lines.ravel()].array, of_options[name].iloc[gold_lines].array
+        equal = np.asarray(own == of_gold, dtype=bool)
+        same &= equal | (pd.isna(own) & pd.isna(of_gold))
+    return same.reshape(lines.shape)
 
 
 def _plain_cases(of_options: pd.DataFrame, gold: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -232,11 +273,10 @@ def _of_plain(cases: _Plain, normalization: Normalization, ties: TieRule) -> np.
     by = {"mean_token": scored, "per_char": chars, "per_byte": size}.get(normalization, np.ones_like(logprob))
     value = np.divide(logprob, by, out=np.full(by.shape, math.nan), where=by > 0)
     near = reduce.TIE * np.where(np.isnan(scored), 1, scored) / np.where(by == 0, 1, by)
-    same = cases.texts == cases.texts[np.arange(len(cases.gold)), cases.gold][:, None]
-    verdicts = reduce.decide_plain(value, near, near, same, cases.gold, ties)
+    verdicts = reduce.decide_plain(value, near, near, cases.same, cases.gold, ties)
     correct = np.where(verdicts.tie, 0.5, np.where(verdicts.beaten, 0.0, 1.0))
     for row in np.flatnonzero(~np.isfinite(value).all(axis=1)).tolist():
-        texts = cases.texts[row].tolist()
+        texts = cases.same[row].tolist()  # only whether a text is that of the gold option decides
         lines = zip(*cases.numbers[row].T.tolist(), texts, strict=True)
         options = {option: StoredOption(*line) for option, line in enumerate(lines)}
         correct[row] = _of_passes([options], int(cases.gold[row]), len(options), normalization, ties)
@@ -254,9 +294,11 @@ def _option(option: StoredOption | None, normalization: Normalization) -> reduce
 
 def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[Row]:
     rows = []
-    groups = instances.set_index("instance_id")["grp"]
     for finding in (declared.FORMULA, declared.FORMULA_EQUAL):
         of_formula = measures[measures["measure"] == finding.name]  # the measure of an item has the same name
+        if of_formula.empty:
+            continue
+        groups = instances.set_index("instance_id")["grp"]
         by_suite = of_formula.groupby(
             [of_formula["instance_id"].map(groups), of_formula["part"].astype(str)], sort=False
         )["value"]
@@ -276,6 +318,15 @@ def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
     """A measure of each whole instance, by its id."""
     of_whole = measures[(measures["measure"] == name) & measures["part"].isna()]
     return of_whole.drop_duplicates("instance_id").set_index("instance_id")["value"]
+
+
+def _measure_of_each(ids: pd.Series, measures: pd.DataFrame, name: str) -> np.ndarray:
+    """A measure of each of these whole instances, nan where it has none."""
+    of_whole = measures[(measures["measure"] == name) & measures["part"].isna()]
+    # As a rule there is one for each, in the order of the instances.
+    if _are_equal(of_whole["instance_id"], ids) and len(set(ids.tolist())) == len(ids):
+        return of_whole["value"].to_numpy()
+    return _measure(measures, name).reindex(ids).to_numpy()
 
 
 def _share_row(finding: Finding, group: str, share: Proportion, factors: Mapping[str, Factor] | None = None) -> Row:
