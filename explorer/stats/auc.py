@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import RESAMPLES, Bootstrapped, percentile_interval, resample_weights
+from explorer.stats.bootstrap import RESAMPLES, Bootstrapped, percentile_interval, resample_weights_together
 from explorer.stats.estimate import FEWEST
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
@@ -80,11 +80,12 @@ def _resampled_auc(outcome: np.ndarray, score: np.ndarray, units: np.ndarray, re
     order = np.argsort(score, kind="stable")
     outcome, units = outcome[order], units[order]
     starts = np.flatnonzero(np.append(True, np.diff(score[order]) > 0))  # the first row of each distinct score
-    areas = np.empty(resamples)
-    for i, weights in enumerate(resample_weights(units, resamples, seed)):
-        right = np.add.reduceat(weights * outcome, starts)
-        wrong = np.add.reduceat(weights * (1 - outcome), starts)
-        pairs = right.sum() * wrong.sum()
-        below = np.cumsum(wrong) - wrong
-        areas[i] = (right @ (below + wrong / 2)) / pairs if pairs else math.nan
-    return areas
+    areas = [np.empty(0)]
+    for weights in resample_weights_together(units, resamples, seed):
+        right = np.add.reduceat(weights * outcome, starts, axis=1)
+        wrong = np.add.reduceat(weights * (1 - outcome), starts, axis=1)
+        pairs = right.sum(1) * wrong.sum(1)
+        below = np.cumsum(wrong, axis=1) - wrong
+        with np.errstate(invalid="ignore"):
+            areas.append((right * (below + wrong / 2)).sum(1) / pairs)  # nan where there is no pair
+    return np.concatenate(areas)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap as scipy_bootstrap
 from scipy.stats import norm, t
 
+from explorer.stats import bootstrap as bootstrap_module
 from explorer.stats.bootstrap import bootstrap, bootstrap_mean
 
 
@@ -105,3 +106,12 @@ def test_groups_that_are_numbers_with_gaps_between_them_give_the_interval_of_gro
     for numbers in ((0, 1, 2, 3, 4, 5), (1, 4, 5, 9, 20, 40), (-3, -1, 0, 2, 5, 7), (0, 5, 9, 100, 10**6, 10**12)):
         codes = np.array(numbers * 10)
         assert bootstrap_mean(values, codes, macro=macro) == bootstrap_mean(values, names, macro=macro)
+
+
+@pytest.mark.parametrize("rows", [7, 30_000])
+def test_resamples_together_are_those_drawn_one_by_one(rows):
+    units = np.arange(rows) // 2
+    one_by_one = list(bootstrap_module.resample_weights(units, 9, seed=3))
+    together = list(bootstrap_module.resample_weights_together(units, 9, seed=3))
+    assert np.array_equal(np.concatenate(together), one_by_one)
+    assert len(together) == (1 if rows < 100 else 9)  # of long ones no more at a time than fit a processor's cache
