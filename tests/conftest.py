@@ -54,21 +54,6 @@ LONG = {"slow", "browser"}  # markers of tests that take more than a few seconds
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # xdist shall keep the order of `pytest_collection_modifyitems`
     config.pluginmanager.register(SetAside())
-    if WORKER and config.args == config.getini("testpaths"):
-        config.args = in_turn(Path(__file__).parent, int(WORKER.removeprefix("gw")))
-
-
-def in_turn(tests: Path, worker: int) -> list[str]:
-    """What a process collects, all of it, each beginning elsewhere.
-
-    In a fresh checkout no test is compiled yet. Side by side in one order each process would compile all of them, ten
-    seconds of processor; so one compiles what the others then read.
-    """
-    places = sorted(
-        str(path) for path in tests.iterdir() if path.name.startswith("test_") or any(path.glob("test_*.py"))
-    )
-    first = len(places) * worker // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-    return places[first:] + places[:first]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -76,7 +61,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         # Files with many long tests first: at the end none is left for one process while the others have nothing to do.
         # Before them those in a browser, one after the other: what they share ends when another file comes between.
         long = collections.Counter(item.path for item in items if LONG & {mark.name for mark in item.iter_markers()})
-        items.sort(key=lambda item: (item.path.parent.name != "browser", -long[item.path], str(item.path)))
+        items.sort(key=lambda item: (item.path.parent.name != "browser", -long[item.path]))
     # In CI a skipped test is a failed test: everything it needs has to be brought.
     if os.environ.get("CI"):
         config.stash[_SKIPS_FAIL] = True
