@@ -19,7 +19,7 @@ from explorer.scoring.engine.out_of_memory import is_out_of_memory, no_room_to_r
 from explorer.scoring.engine.pending_batch import PendingBatch
 from explorer.scoring.engine.plain import PlainDecoder
 from explorer.scoring.engine.prefixes import Forest, forest
-from explorer.scoring.engine.rows import BATCH_TOKENS, HALF_TOLERANCE, TOLERANCE, RowRunner
+from explorer.scoring.engine.rows import BATCH_TOKENS, HALF_TOLERANCE, TOLERANCE, RowRunner, planned_once
 from explorer.scoring.engine.sampler import Sampler
 from explorer.scoring.engine.tree import common_prefix
 
@@ -324,7 +324,7 @@ class CachedDecoder:
         """
         # Positions first: the mask must know the slots that the layers are about to fill.
         mask = masks(self.config, rows, positions, rows.append_positions(positions), within)
-        with attention_over(self.config, rows), self.norms.inside():
+        with attention_over(self.config, rows), self.norms.inside(), planned_once(ids.shape[1]):
             hidden = self.base(
                 input_ids=ids, attention_mask=mask, position_ids=positions, cache=rows, use_cache=True
             ).last_hidden_state

@@ -192,7 +192,7 @@ class RowRunner:
         heads, target_heads, targets = targets_of(batch, length)
         if self.mode == "packed":
             # The output layer only where something is scored: it is the largest product of a small model.
-            with _planned_once(length):
+            with planned_once(length):
                 hidden = self._hidden(batch[0].chain, *padded).flatten(0, 1)
             # Of a model on several cards the last states are not where its tokens are read.
             hidden = hidden[to_device(heads, hidden.device)]
@@ -254,7 +254,7 @@ class RowRunner:
 # cuDNN plans its attention anew for every number of rows and every length: of short rows, whose lengths are many, that
 # costs more than it saves (bench/RESULTS.md). Whatever is computed beside keeps the kernels it has without scoring.
 @contextlib.contextmanager
-def _planned_once(length: int) -> Iterator[None]:
+def planned_once(length: int) -> Iterator[None]:
     """Leaves cuDNN's attention out for rows of so many tokens, where they are short."""
     usual = torch.backends.cuda.cudnn_sdp_enabled()
     torch.backends.cuda.enable_cudnn_sdp(usual and length >= LONG_ROW)
