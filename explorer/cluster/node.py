@@ -104,7 +104,7 @@ class NodeWorker:
         spec = specs.from_json(self.job.spec)
         self.folder = self._place(specs.run_id(spec))
         resources = Resources(settings_of(self.job))
-        if find_study(spec.study).only_scores(spec.settings):
+        if find_study(spec.study).may_be_apart(spec.settings):
             resources.load_ahead(spec.model, spec.dtype)
             resources.begin_process(spec.model, spec.dtype)
         self.work = part.prepare(spec, resources)

@@ -64,7 +64,7 @@ def make_parts(folder: RunFolder, work: part.RunWork, where: ComputeTarget, mete
         meter.done = sum(last - first + 1 for first, last in folder.finished())
     with _connected(where):
         shape = _capacity_of(where)
-        if shape.gpus and work.recipe.only_scores(work.spec.settings) and not http.is_endpoint(work.spec.model):
+        if shape.gpus and work.recipe.may_be_apart(work.spec.settings) and not http.is_endpoint(work.spec.model):
             shape = replace(shape, in_hand=PARTS_AT_ONCE)
         settings = work.resources.settings
         job = NodeJob(
@@ -139,7 +139,7 @@ class _Workers:
         self.started = 0
         # One worker goes ahead, so that the others find what it downloads and counts, where there may be such.
         self.is_first_alone = not (
-            work.recipe.only_scores(work.spec.settings)
+            work.recipe.may_be_apart(work.spec.settings)
             and not work.recipe.for_parts
             and hf_source.find_unhashed_folder(work.spec.model)
         )

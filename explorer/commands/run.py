@@ -97,10 +97,10 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     settings = dataclasses.replace(settings, shard=settings.shard or place.shard)
     resources = Resources(settings, work_here.preparation_lines())
     study_settings = find_study(args.study).resolve(request["settings"])
-    only_scores = find_study(args.study).only_scores(study_settings)
-    resources.cards = own_cards.cards_of(place, models[0], only_scores=only_scores)
+    may_be_apart = find_study(args.study).may_be_apart(study_settings)
+    resources.cards = own_cards.cards_of(place, models[0], may_be_apart=may_be_apart)
     is_here = resources.cards or not place.cluster
-    if only_scores and is_here and not (args.dry_run or args.detach):
+    if may_be_apart and is_here and not (args.dry_run or args.detach):
         # Its imports take longer than all that comes before the first score.
         if queue.is_free(settings):
             resources.load_ahead(models[0], args.dtype)

@@ -32,7 +32,8 @@ MAX_PROCESSES = 6
 CORES_PER_PROCESS = 2
 MEMORY_PER_PROCESS = 2 << 30  # bytes that one process may take: the benchmark, its parts under way, and the packages
 MIN_INSTANCES = 200  # instances: fewer are made in this process before another one has begun
-# Studies that only score (`Study.only_scores`), and the settings with which they do, as they stand on a command line.
+# Studies whose model may be in a process of its own (`Study.may_be_apart`), and the settings with which it may, as they
+# stand on a command line.
 STUDIES: Mapping[str, frozenset[str]] = {
     "accuracy": frozenset(),
     "priming": frozenset(),
@@ -84,7 +85,7 @@ def begin(arguments: Sequence[str]) -> None:
 
 def begin_run(spec: RunSpec, where: ComputeTarget, *, is_confined: bool) -> None:
     """As `begin`, for a run that is there already and is to be done at this place."""
-    cards = own_cards.cards_of(where, spec.model, only_scores=True)
+    cards = own_cards.cards_of(where, spec.model, may_be_apart=True)
     if not _is_address(spec.model) and (cards or not where.cluster):
         # The parts of a visitor's run are made by one process (`runs/worker.py`).
         given = [f"{name}={value}" for name, value in spec.settings.items()]

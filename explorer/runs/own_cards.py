@@ -1,7 +1,8 @@
 """The GPUs of this machine on which a run with `--cluster auto` is done by processes of its own, without Ray.
 
-Where a study only scores, one process prepares and stores parts as on one GPU, and each GPU has a process with the
-model (`scoring/model_cards.py`). Ray would start seconds later, and give each GPU one process that does all.
+Where a model may be in a process of its own (`Study.may_be_apart`), one process prepares and stores parts as on one
+GPU, and each GPU has a process with the model (`scoring/model_cards.py`). Ray would start seconds later, and give each
+GPU one process that does all.
 
 This module imports next to nothing.
 """
@@ -23,9 +24,9 @@ PROCESSES = Path("/proc")
 HEAD = "gcs_server"  # the process by which Ray knows that a cluster is running on this machine
 
 
-def cards_of(where: ComputeTarget, model: str, *, only_scores: bool) -> tuple[str, ...]:
+def cards_of(where: ComputeTarget, model: str, *, may_be_apart: bool) -> tuple[str, ...]:
     """Those that a run for this place uses without Ray; () where it is for one GPU, or for Ray."""
-    if where.cluster != AUTO or where.to or not only_scores or "://" in model:
+    if where.cluster != AUTO or where.to or not may_be_apart or "://" in model:
         return ()
     return cards_of_auto(where.workers)
 

@@ -151,9 +151,9 @@ def _run(
     spec = folder.spec
     if where.shard:
         resources.settings = dataclasses.replace(resources.settings, shard=True)
-    only_scores = find_study(spec.study).only_scores(spec.settings)
-    resources.cards = own_cards.cards_of(where, spec.model, only_scores=only_scores)
-    if only_scores and (resources.cards or not where.cluster):
+    may_be_apart = find_study(spec.study).may_be_apart(spec.settings)
+    resources.cards = own_cards.cards_of(where, spec.model, may_be_apart=may_be_apart)
+    if may_be_apart and (resources.cards or not where.cluster):
         resources.begin_process(spec.model, spec.dtype)  # it loads while the benchmark is read
     if dropped := folder.drop_damaged():
         say(f"Damaged, so made again: {', '.join(dropped)}")

@@ -112,8 +112,9 @@ class Study:
     for_parts: Callable[[RunSpec, Resources, Progress], Mapping[tuple[Any, ...], Any]] | None = None
     ahead: Callable[[RunSpec, Resources], object] | None = None
     needs_model: bool = True
-    # Whether a run with these settings asks its model for scores alone: then this may be in a process of its own.
-    only_scores: Callable[[Mapping[str, Any]], bool] = lambda settings: False
+    # Whether a run with these settings asks its model for scores and short greedy answers alone (engine/contract.py,
+    # MAX_SHORT_ANSWER): then this may be in a process of its own.
+    may_be_apart: Callable[[Mapping[str, Any]], bool] = lambda settings: False
     languages: tuple[str, ...] = ()
     english_settings: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds

@@ -43,15 +43,15 @@ def are_gone(started) -> bool:
 def test_the_studies_are_those_that_only_score(name):
     study = studies.study(name)
     given = dict(text.split("=") for text in head_start.STUDIES.get(name, ()))
-    assert study.only_scores(study.resolve(given)) == (name in head_start.STUDIES)
+    assert study.may_be_apart(study.resolve(given)) == (name in head_start.STUDIES)
     if given:
-        assert not study.only_scores(study.resolve({}))
+        assert not study.may_be_apart(study.resolve({}))
 
 
 @pytest.mark.parametrize("choice", [{"samples": 2}, {"invariance": "PI-2"}, {"prompt": "best"}, {"max_new_tokens": 40}])
 def test_an_ontology_run_that_draws_or_writes_much_keeps_its_model_here(choice):
     study = studies.study("ontology")
-    assert not study.only_scores(study.resolve(choice))
+    assert not study.may_be_apart(study.resolve(choice))
 
 
 @pytest.mark.slow

@@ -285,9 +285,9 @@ def test_the_cards_of_this_machine_are_for_auto_alone(monkeypatch, tmp_path, ask
     monkeypatch.setattr(own_cards, "PROCESSES", tmp_path)
     monkeypatch.setattr(own_process, "cards", lambda: ("0", "1", "2"))
     where = ComputeTarget(**{"cluster": "auto", **asked})
-    assert own_cards.cards_of(where, "model", only_scores=True) == cards
-    assert own_cards.cards_of(where, "model", only_scores=False) == ()
-    assert own_cards.cards_of(where, "http://localhost:8000/v1#m", only_scores=True) == ()
+    assert own_cards.cards_of(where, "model", may_be_apart=True) == cards
+    assert own_cards.cards_of(where, "model", may_be_apart=False) == ()
+    assert own_cards.cards_of(where, "http://localhost:8000/v1#m", may_be_apart=True) == ()
 
 
 def test_a_ray_that_is_running_is_used(monkeypatch, tmp_path):

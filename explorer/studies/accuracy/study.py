@@ -132,7 +132,7 @@ STUDY = Study(
     select=selection.select,
     run_part=run_part,
     stages=STAGES,
-    only_scores=lambda settings: True,
+    may_be_apart=lambda settings: True,
     summarize=findings.summarize,
     plan=plan,
 )

@@ -245,7 +245,7 @@ STUDY = Study(
     select=select,
     run_part=run_part,
     stages=STAGES,
-    only_scores=asks_only_for_short_answers,
+    may_be_apart=asks_only_for_short_answers,
     summarize=findings.summarize,
     plan=plan.plan,
 )

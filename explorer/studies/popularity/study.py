@@ -75,7 +75,7 @@ STUDY = Study(
     select=selection.select,
     run_part=run_part,
     stages=STAGES,
-    only_scores=counts_here,
+    may_be_apart=counts_here,
     for_parts=edges_for_parts,
     summarize=findings.summarize,
 )

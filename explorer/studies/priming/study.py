@@ -288,7 +288,7 @@ STUDY = Study(
     run_part=run_part,
     stages=STAGES,
     ahead=matrices.make_ahead,
-    only_scores=lambda settings: True,
+    may_be_apart=lambda settings: True,
     summarize=findings.summarize,
     first_part=4,
 )
