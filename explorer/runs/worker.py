@@ -155,6 +155,8 @@ def _run(
     resources.cards = own_cards.cards_of(where, spec.model, may_be_apart=may_be_apart)
     if may_be_apart and (resources.cards or not where.cluster):
         resources.begin_process(spec.model, spec.dtype)  # it loads while the benchmark is read
+    else:
+        resources.end_process()  # one that an earlier run kept cannot do all that this one asks
     if dropped := folder.drop_damaged():
         say(f"Damaged, so made again: {', '.join(dropped)}")
     work = part.prepare(folder.spec, resources)

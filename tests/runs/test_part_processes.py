@@ -131,6 +131,23 @@ def test_several_processes_make_the_rows_of_one(
 
 
 @pytest.mark.slow
+def test_a_run_that_draws_answers_does_not_ask_the_process_that_an_earlier_one_kept(settings, tiny_gpt2, two_processes):
+    resources = Resources(settings)
+    resources.keeps_process = True
+    try:
+        for choices, has_process in (({"others": 1}, True), ({"others": 1, "samples": 1}, False)):
+            spec = make_spec(
+                resources, study="ontology", model=str(tiny_gpt2), benchmark=concepts(settings), dtype="float32",
+                settings=choices, limit=210,
+            )  # fmt: skip
+            folder = RunFolder.create(settings.runs, spec)
+            assert worker.work(folder, resources, lambda text: None, wait=False) == "complete", folder.progress().message
+            assert resources.has_process == has_process
+    finally:
+        resources.end_process()
+
+
+@pytest.mark.slow
 def test_parts_go_into_the_database_while_others_are_made(settings, tiny_gpt2, two_processes, monkeypatch):
     monkeypatch.setattr(worker, "INGESTED_AHEAD", 1)
     begun_at = []
