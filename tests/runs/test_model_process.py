@@ -239,18 +239,18 @@ def test_what_waits_is_gathered_up_to_a_bound_in_its_order_and_by_its_options():
         messages.put(("score", number, [None] * rows, options))
     gathered, first = [], None
     while first is not None or not messages.empty():
-        wanted, first = model_process_child._next_requests(messages, first, wait=True)
+        wanted, first = model_process_child._next_batches(messages, first, wait=True)
         gathered.append([each.number for each in wanted])
     assert gathered == [[0, 1], [2], [3], [4]]
-    assert model_process_child._next_requests(messages, None, wait=False) == ([], None)
+    assert model_process_child._next_batches(messages, None, wait=False) == ([], None)
 
 
 def test_a_message_that_cannot_be_read_ends_the_process_and_is_told(settings, tiny_gpt2):
     resources, process = loaded(settings, str(tiny_gpt2))
     process.record()
-    asked = process._ask(b"no rows", {})
+    asked = process._ask("score", b"no rows", None)
     with pytest.raises(ModelError, match=r"ended by itself \(exit status 1\)\. What was finished is kept"):
-        asked.scores.result(60)
+        asked.answer.result(60)
     resources.end_process()
 
 

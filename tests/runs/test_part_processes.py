@@ -141,7 +141,9 @@ def test_a_run_that_draws_answers_does_not_ask_the_process_that_an_earlier_one_k
                 settings=choices, limit=210,
             )  # fmt: skip
             folder = RunFolder.create(settings.runs, spec)
-            assert worker.work(folder, resources, lambda text: None, wait=False) == "complete", folder.progress().message
+            assert worker.work(folder, resources, lambda text: None, wait=False) == "complete", (
+                folder.progress().message
+            )
             assert resources.has_process == has_process
     finally:
         resources.end_process()
