@@ -61,6 +61,7 @@ class Resources:
         self._other: tuple[tuple[str, str, str], MaskedLM | EncoderDecoderModel] | None = None  # no causal one
         self._process: ModelProcess | None = None  # in which a run's model is, or will be
         self._process_for: tuple[str, str, str] | None = None
+        self._ending: threading.Thread | None = None
         self.cards: tuple[str, ...] = ()  # of this machine, on each of which a process has the model; () = one of them
         self.keeps_process = False  # from one run to the next, where that has the same model
         self._generator: ModelGenerator | None = None
@@ -154,11 +155,20 @@ class Resources:
         """Whether the model is in a process of its own."""
         return self._process is not None
 
-    def end_process(self) -> None:
-        """Ends the process that was begun, if there is one."""
+    def end_process(self, *, wait: bool = True) -> None:
+        """Ends the process that was begun, if there is one; a card takes a third of a second to give back its memory.
+
+        One that was not waited for is waited for the next time.
+        """
         process, self._process, self._process_for = self._process, None, None
-        if process:
+        if self._ending:
+            self._ending.join()
+            self._ending = None
+        if process and wait:
             process.close()
+        elif process:
+            self._ending = threading.Thread(target=process.close, name="ending the model's process")
+            self._ending.start()
 
     def _has(self, wanted: tuple[str, str, str]) -> bool:
         return self._model is not None and self._model[0] == wanted

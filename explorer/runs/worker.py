@@ -193,7 +193,7 @@ def _make_on_this_machine(folder: RunFolder, work: part.RunWork, meter: Meter) -
     with _settled_memory():
         _make_parts(folder, work, meter, stamp)
         if not work.resources.keeps_process:
-            work.resources.end_process()
+            work.resources.end_process(wait=False)
         folder.write_progress(message="concluding")
         if is_large:
             work.resources.ingest_ahead(folder, "interrupted", BROKEN_OFF)

@@ -6,11 +6,11 @@ many, quantized ones) gives None: transformers then loads it, and says what is w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -22,11 +22,13 @@ from explorer.scoring.engine.families import CausalModel, Shape, device_of, plac
 from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_model_record import model_record
 from explorer.scoring.hf_source import Source
+from explorer.scoring.hf_weights_to_gpu import find_tensors, read_tensors
 from explorer.scoring.weight_files import weight_files
 from explorer.settings import Settings
 
 # What Python raises where a configuration makes no sense.
 CONFIG_ERRORS = (ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
+Named = tuple[Path, str, str]  # a weight's file, its name there, and its place in the model
 READERS = 4  # threads that read weights: one alone waits for the disk, or for the card, half of the time
 
 
@@ -112,8 +114,38 @@ def _read_weights(
         shapes.pop("head.weight")
     if sorted(place for *_, place in names) != sorted(shapes):
         return None
+    weights = _read_fast(names, shape, dtype, devices) or _read_mapped(names, shape, dtype, devices)
+    if any(tuple(weights[place].shape) != shapes[place] for place in shapes):
+        return None
+    if shape.tie_word_embeddings:
+        weights["head.weight"] = weights["base_model.embedding.weight"].to(devices[-1])
+    model.put(weights)
+    return model.eval()
 
-    def read(part: Sequence[tuple[Path, str, str]]) -> dict[str, torch.Tensor]:
+
+def _read_fast(
+    names: Sequence[Named], shape: Shape, dtype: torch.dtype, devices: Sequence[torch.device]
+) -> dict[str, torch.Tensor] | None:
+    """The weights by their places, read onto GPUs piece by piece; None where that cannot be."""
+    if devices[0].type != "cuda" or not hasattr(os, "preadv"):
+        return None
+    stored = {file: find_tensors(file) for file in {file for file, *_ in names}}
+    if any(name not in stored[file] for file, name, _ in names):
+        return None
+    weights: dict[str, torch.Tensor] = {}
+    for device in dict.fromkeys(devices):
+        there = [entry for entry in names if device_of(entry[2], shape.num_hidden_layers, devices) == device]
+        tensors = read_tensors([stored[file][name] for file, name, _ in there], device, dtype)
+        weights |= {place: tensor for (*_, place), tensor in zip(there, tensors, strict=True)}
+    return weights
+
+
+def _read_mapped(
+    names: Sequence[Named], shape: Shape, dtype: torch.dtype, devices: Sequence[torch.device]
+) -> dict[str, torch.Tensor]:
+    """The weights by their places, as safetensors reads them."""
+
+    def read(part: Sequence[Named]) -> dict[str, torch.Tensor]:
         tensors: dict[str, torch.Tensor] = {}
         wanted: dict[tuple[Path, torch.device], list[tuple[str, str]]] = {}
         for file, name, place in part:
@@ -124,16 +156,11 @@ def _read_weights(
                 tensors |= {place: opened.get_tensor(name).to(dtype) for name, place in names_there}
         return tensors
 
-    weights: dict[str, Any] = {}
+    weights: dict[str, torch.Tensor] = {}
     with ThreadPoolExecutor(READERS) as pool:
         for part in pool.map(read, (names[first::READERS] for first in range(READERS))):
             weights |= part
-    if any(tuple(weights[place].shape) != shapes[place] for place in shapes):
-        return None
-    if shape.tie_word_embeddings:
-        weights["head.weight"] = weights["base_model.embedding.weight"].to(devices[-1])
-    model.put(weights)
-    return model.eval()
+    return weights
 
 
 def _names(file: Path) -> list[str]:
