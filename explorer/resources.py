@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from explorer.scoring.hf_encoder_decoder import EncoderDecoderModel
     from explorer.scoring.hf_masked import MaskedLM
     from explorer.scoring.hf_source import Source
+    from explorer.scoring.hf_text_model import TextModel
     from explorer.scoring.http import Endpoint
     from explorer.scoring.http_calls import Limits
     from explorer.scoring.model import Encoder, Generator, Proposer, Scorer
@@ -57,7 +58,7 @@ class Resources:
         self._kept: dict[tuple[Any, ...], Any] = {}
         self._making: dict[tuple[Any, ...], threading.RLock] = {}
         self._fetched: dict[tuple[str, str, str], Source] = {}  # found, and not yet loaded
-        self._model: tuple[tuple[str, str, str], HFModel] | None = None
+        self._model: tuple[tuple[str, str, str], TextModel] | None = None
         self._other: tuple[tuple[str, str, str], MaskedLM | EncoderDecoderModel] | None = None  # no causal one
         self._process: ModelProcess | None = None  # in which a run's model is, or will be
         self._process_for: tuple[str, str, str] | None = None
@@ -88,20 +89,43 @@ class Resources:
             ),
         )
 
-    def model(self, name: str, dtype: str = "auto", device: str = "auto") -> HFModel:
-        """The language model, loaded; the one before it is let go first."""
-        from explorer.scoring import hf
+    def model(self, name: str, dtype: str = "auto", device: str = "auto") -> TextModel:
+        """The language model, loaded; the one before it is let go first.
 
-        self.admit(name)
+        It scores and writes. On a GPU its layers are the engine's own, where it has them.
+        """
+        from explorer.scoring import hf_light
+
         wanted = (name, dtype, device)
+        self.fetch(*wanted)
+        with stopping.turn(self._lock):
+            if not self._has(wanted):
+                self._model = self._generator = self._other = None
+                source = self._fetched.pop(wanted, None) or self._find(*wanted)
+                light = hf_light.load(source, self.settings, device, dtype, self._steps())
+                self._model = (wanted, light or self._load_whole(source, dtype, device))
+            assert self._model is not None
+            return self._model[1]
+
+    def whole_model(self, name: str, dtype: str = "auto", device: str = "auto") -> HFModel:
+        """The language model as transformers has it, for those who ask it for more than scores and answers."""
+        from explorer.scoring.hf import HFModel
+
         self.fetch(name, dtype, device)
         with stopping.turn(self._lock):
-            if self._model is None or self._model[0] != wanted:
-                self._model = self._generator = self._other = None
-                source = self._fetched.pop(wanted, None)
-                loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._steps(), source=source)
-                self._model = (wanted, loaded)
-            return self._model[1]
+            loaded = self.model(name, dtype, device)
+            if not isinstance(loaded, HFModel):
+                source = loaded.source
+                del loaded
+                self._model = self._generator = None  # two would not fit
+                loaded = self._load_whole(source, dtype, device)
+                self._model = ((name, dtype, device), loaded)
+            return loaded
+
+    def _load_whole(self, source: Source, dtype: str, device: str) -> HFModel:
+        from explorer.scoring import hf  # takes seconds, which a model of the engine's own families is spared
+
+        return hf.load(source.name, self.settings, device=device, dtype=dtype, progress=self._steps(), source=source)
 
     def start_process(self) -> None:
         """Starts a process for the model of a run to come, where that is faster; it begins with imports."""
@@ -201,7 +225,7 @@ class Resources:
 
     def reader(
         self, name: str, dtype: str = "auto", device: str = "auto"
-    ) -> HFModel | ModelProcess | MaskedLM | EncoderDecoderModel:
+    ) -> TextModel | ModelProcess | MaskedLM | EncoderDecoderModel:
         """The model of this name, loaded: a causal one, or one of another kind, which has presets of its own."""
         from explorer.scoring import hf_kind
 
@@ -227,15 +251,16 @@ class Resources:
 
     def fetch(self, name: str, dtype: str = "auto", device: str = "auto") -> None:
         """Brings what the model needs onto this machine; until then what is loaded stays, and nobody else waits."""
-        from explorer.scoring import hf_source
-
         self.admit(name)
         wanted = (name, dtype, device)
         with stopping.turn(self._lock_of(("model", *wanted))):
             if wanted not in self._fetched and (self._model is None or self._model[0] != wanted):
-                self._fetched[wanted] = hf_source.find(
-                    name, self.settings, device=device, dtype=dtype, progress=self._steps()
-                )
+                self._fetched[wanted] = self._find(*wanted)
+
+    def _find(self, name: str, dtype: str, device: str) -> Source:
+        from explorer.scoring import hf_source
+
+        return hf_source.find(name, self.settings, device=device, dtype=dtype, progress=self._steps())
 
     def let_go(self) -> None:
         """Forgets the loaded models, whose files may have changed since; what is asked next loads them anew."""
@@ -272,11 +297,11 @@ class Resources:
     def generator(self, name: str, dtype: str = "auto", device: str = "auto") -> Generator:
         """Writes text with the model of this name, or the one behind an endpoint (http://host/v1#model)."""
         from explorer.scoring import http
-        from explorer.scoring.generate import ModelGenerator
 
         if http.is_endpoint(name):
             return self.endpoint(name)
         if process := self._told_process((name, dtype, device)):
+            from explorer.scoring.generate import ModelGenerator
             from explorer.scoring.process_decoder import ProcessDecoder
 
             return ModelGenerator(process, decoder=ProcessDecoder(process))
@@ -285,8 +310,21 @@ class Resources:
             model = self.model(name, dtype, device)
             # Kept, since it goes on from prefixes that it has read.
             if self._generator is None or self._generator.model is not model:
-                self._generator = ModelGenerator(model)
+                del model
+                self._generator = self._open_generator(name, dtype, device)
             return self._generator
+
+    def _open_generator(self, name: str, dtype: str, device: str) -> ModelGenerator:
+        from explorer.scoring.engine.decoder import open_cached_decoder
+        from explorer.scoring.engine.plain import PlainDecoder
+        from explorer.scoring.generate import ModelGenerator
+
+        model = self.model(name, dtype, device)
+        if decoder := open_cached_decoder(model.runner, model.window):
+            return ModelGenerator(model, decoder=decoder)
+        del model  # which transformers may have to load again, and two would not fit
+        whole = self.whole_model(name, dtype, device)
+        return ModelGenerator(whole, decoder=PlainDecoder(whole))
 
     def beside(self) -> Resources:
         """The same resources with room for a second language model: a judge that alternates with the scored model."""
@@ -324,13 +362,14 @@ class Resources:
         "auto" is roberta-base where it can be had, else infilling by the embedded model.
         """
         from explorer.scoring import encoder, hf_infill
+        from explorer.scoring.hf import HFModel
 
         def infilling(model: str) -> Proposer:
             # In float32, so that a word does not depend on which gaps stood beside it in a batch. A language model of
             # its own, unless the one that is loaded is the same.
             loaded = self._model[1] if self._model else None
-            if loaded is None or (loaded.name, loaded.dtype) != (model, "float32"):
-                loaded = self.beside().model(model, "float32")
+            if not isinstance(loaded, HFModel) or (loaded.name, loaded.dtype) != (model, "float32"):
+                loaded = self.beside().whole_model(model, "float32")
             return hf_infill.Infiller(loaded)
 
         def make() -> Proposer:

@@ -9,39 +9,32 @@ import torch
 import transformers
 
 from explorer.errors import ModelError
-from explorer.records import PackedRow
 from explorer.scoring import hf_kind, hf_load, hf_source, hf_tokenizer
 from explorer.scoring.embedded import Steps
-from explorer.scoring.encode import Pair, TextEncoder
+from explorer.scoring.encode import TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype, spread_over
 from explorer.scoring.engine.rows import RowRunner
 from explorer.scoring.hf_load import describe
 from explorer.scoring.hf_source import Source
+from explorer.scoring.hf_text_model import TextModel
 from explorer.scoring.hf_tokenizer import first_line, repair_advice
-from explorer.scoring.model import Encoding, Progress, RowScores
-from explorer.scoring.policy import Bos, Split
 from explorer.settings import Settings
 
 
-class HFModel:
-    """A loaded causal language model; safe to call from several threads."""
+class HFModel(TextModel):
+    """A loaded causal language model as transformers has it; safe to call from several threads."""
 
     def __init__(self, source: Source, model: Any, tokenizer: Any, dtype: str) -> None:
-        self.source = source
-        self.name = source.name
         self.model = model
         self.tokenizer = tokenizer
-        self.encoder = TextEncoder(tokenizer, source.known.bos if source.known else "")
-        self.window = hf_tokenizer.window_of(model.config, tokenizer)
-        self.words = hf_load.known_tokens(model, tokenizer)
-        self.dtype = dtype
-        self.runner = RowRunner(model)
-        self.lock = self.runner.lock
-
-    @property
-    def row_tokens(self) -> int:
-        """How long a packed row is best made."""
-        return self.runner.row_tokens
+        super().__init__(
+            source,
+            RowRunner(model),
+            TextEncoder(tokenizer, source.known.bos if source.known else ""),
+            hf_tokenizer.window_of(model.config, tokenizer),
+            hf_load.known_tokens(model, tokenizer),
+            dtype,
+        )
 
     @property
     def ends(self) -> frozenset[int]:
@@ -53,33 +46,6 @@ class HFModel:
         """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how rows are batched."""
         cards = {"cards": self.runner.cards} if self.runner.cards > 1 else {}
         return describe(self, {"attention": self.runner.attention, "batches": self.runner.mode, **cards})
-
-    def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
-        """One request as token ids."""
-        return self.encoder.encode(context, continuation, bos, split)
-
-    def encode_all(self, pairs: Sequence[Pair], bos: Bos, split: Split) -> list[Encoding]:
-        """Many requests as token ids, in the order asked."""
-        return self.encoder.encode_all(pairs, bos, split)
-
-    def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """The text of each token; a character spread over several tokens is given by the last of them."""
-        return self.encoder.texts(ids)
-
-    def logprobs(
-        self,
-        rows: Sequence[PackedRow],
-        progress: Progress | None = None,
-        token_budget: int | None = None,
-        *,
-        moments: bool = False,
-    ) -> list[RowScores]:
-        """Scores of packed rows, in the order asked; a batch holds at most `token_budget` tokens."""
-        return self.runner.run(rows, progress, token_budget, moments=moments)
-
-    def likeliest(self, ids: Sequence[int], count: int) -> list[tuple[int, float]]:
-        """The `count` likeliest next tokens after these, each with its log-probability in nats."""
-        return self.runner.likeliest(ids, count)
 
 
 def load(

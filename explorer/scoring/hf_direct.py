@@ -70,10 +70,7 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
     target_device = choose_device(device)
     dtype_name = choose_dtype(dtype, target_device)
     files = weight_files(source.path)
-    try:
-        shape = read_shape(plain_json.read((source.path / "config.json").read_text("utf-8")))
-    except (OSError, *CONFIG_ERRORS):
-        return None
+    shape = shape_of(source)
     if shape is None or not files:
         return None
     devices = spread_over(target_device, shard=settings.shard)
@@ -87,6 +84,14 @@ def load(source: Source, settings: Settings, device: str = "auto", dtype: str = 
     except (OSError, SafetensorError, torch.OutOfMemoryError, *CONFIG_ERRORS):
         return None
     return DirectModel(source, RowRunner(model), dtype_name) if model else None
+
+
+def shape_of(source: Source) -> Shape | None:
+    """What the model's configuration describes, or None where it asks for what the engine does not have."""
+    try:
+        return read_shape(plain_json.read((source.path / "config.json").read_text("utf-8")))
+    except (OSError, *CONFIG_ERRORS):
+        return None
 
 
 # The files are read into the model only if they hold exactly the weights that it needs, each of the expected shape. One

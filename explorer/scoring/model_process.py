@@ -82,7 +82,7 @@ class _Pending:
     done: tuple[int, int] = (0, 0)
 
 
-def _wait_for(outcome: Future[T]) -> T:
+def wait_for(outcome: Future[T]) -> T:
     """The result of a future; the waiting ends when the run is cancelled."""
     while not wait([outcome], timeout=stopping.SLICE).done:
         stopping.look()
@@ -191,7 +191,7 @@ class ModelProcess:
 
     def wait_for_tokenizer(self) -> None:
         """Returns when texts can be encoded, before the model is loaded; raises what is wrong with its files."""
-        reading = _wait_for(self._tokenizer_setup)
+        reading = wait_for(self._tokenizer_setup)
         if self._encoder is None:
             known = self._known_source.known
             self._tokenizer = DescribedTokenizer(reading.tokenizer)
@@ -227,7 +227,7 @@ class ModelProcess:
 
     def record(self) -> dict[str, str | int]:
         """As `HFModel.record`, once the model is loaded."""
-        record = self._record or _wait_for(self._loaded).record
+        record = self._record or wait_for(self._loaded).record
         # How texts are read is known here, and for some models here alone.
         return {**record, "weights": self._known_source.weights, "tokenizer": self.encoder.hash, "window": self.window}
 

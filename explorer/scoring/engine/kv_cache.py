@@ -19,13 +19,13 @@ number of prefix tokens that this layer looks at.
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 
+from explorer.scoring.engine.families import Shape
 from explorer.scoring.engine.masks import by_layer
 
 ATTENTION_NAME = "shared_prefix"
@@ -172,7 +172,8 @@ def attention_over(config: Any, rows: CachedRows) -> Iterator[None]:
     """Inside, the model's layers attend to the rows and to the prefix before them."""
     # The configuration is the model's own, so this holds for whoever runs it meanwhile: RowRunner.lock is held.
     usual = config._attn_implementation
-    _register()
+    if not isinstance(config, Shape):  # the engine's own layers ask `CachedRows.attend`
+        _register()
     config._attn_implementation = ATTENTION_NAME
     _thread.rows = rows
     try:
@@ -186,11 +187,10 @@ _thread = threading.local()  # `.rows`: what this thread's forward pass attends 
 
 
 def _register() -> None:
-    """Tells transformers of `_attend`, where that is imported: a model of the engine's own families does without it."""
-    if "transformers" in sys.modules:
-        import transformers
+    """Tells transformers of `_attend`."""
+    import transformers
 
-        transformers.AttentionInterface.register(ATTENTION_NAME, _attend)
+    transformers.AttentionInterface.register(ATTENTION_NAME, _attend)
 
 
 def _attend(
