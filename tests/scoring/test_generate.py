@@ -16,8 +16,9 @@ from explorer.scoring import hf, hf_direct
 from explorer.scoring.engine import decoder
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.engine.contract import Answer, StopRules
-from explorer.scoring.engine.cuda_graphs import find_shape
+from explorer.scoring.engine.cuda_graphs import CapturedSteps, find_shape, room_for
 from explorer.scoring.engine.decoder import open_cached_decoder
+from explorer.scoring.engine.kv_cache import NOWHERE, CachedRows, PrefixRoom
 from explorer.scoring.engine.prefixes import group
 from explorer.scoring.generate import ModelGenerator, chat_text
 from explorer.scoring.hf_source import Source
@@ -309,17 +310,78 @@ def test_sequences_that_each_go_on_from_the_one_before_nest_no_deeper_than_pytho
 @pytest.mark.parametrize(
     ("captured", "wanted", "new", "found"),
     [
-        ([], (64, 32, 1), 10, (64, 32, 1)),
-        ([(1024, 64, 1)], (16, 32, 1), 10, (1024, 64, 1)),
-        ([(1024, 64, 1), (256, 64, 1)], (16, 32, 1), 10, (256, 64, 1)),  # the smallest that holds them
-        ([(1024, 64, 2)], (16, 32, 1), 10, (16, 32, 1)),  # another prefix
-        ([(1024, 32, 1), (8, 64, 1)], (16, 64, 1), 10, (16, 64, 1)),  # too few slots, too few rows
-        ([(1024, 64, 1)], (16, 32, 1), 100, (16, 32, 1)),  # a hundred steps, most of each in vain
-        ([(32, 64, 1)], (16, 64, 1), 100, (32, 64, 1)),
+        ([], (64, 32, 0), 10, (64, 32, 0)),
+        ([(1024, 64, 0)], (16, 32, 0), 10, (1024, 64, 0)),
+        ([(1024, 64, 0), (256, 64, 0)], (16, 32, 0), 10, (256, 64, 0)),  # the smallest that holds them
+        ([(1024, 32, 0), (8, 64, 0)], (16, 64, 0), 10, (16, 64, 0)),  # too few slots, too few rows
+        ([(1024, 64, 0)], (16, 32, 0), 100, (16, 32, 0)),  # a hundred steps, most of each in vain
+        ([(32, 64, 0)], (16, 64, 0), 100, (32, 64, 0)),
+        ([(64, 32, 1024)], (64, 32, 1536), 100, (64, 32, 1536)),  # too little room for the prefix
+        ([(64, 32, 2048)], (64, 32, 1536), 100, (64, 32, 2048)),
+        ([(64, 32, 2048), (64, 32, 1536)], (64, 32, 1536), 100, (64, 32, 1536)),
+        ([(64, 32, 2560)], (64, 32, 1536), 10, (64, 32, 1536)),  # so much room that a capture costs no more
+        ([(64, 32, 256)], (64, 32, 64), 10, (64, 32, 64)),
+        ([(64, 32, 64)], (64, 32, 0), 10, (64, 32, 0)),
     ],
 )
 def test_a_step_that_was_captured_for_more_serves_short_answers(captured, wanted, new, found):
     assert find_shape(captured, wanted, new) == found
+
+
+@pytest.mark.parametrize(
+    ("tokens", "room"), [(1, 64), (64, 64), (65, 128), (512, 512), (513, 1024), (1024, 1024), (1025, 1536)]
+)
+def test_prefixes_of_like_length_have_the_same_room(tokens, room):
+    prefix = CachedRows(1, tokens, torch.device("cpu"))
+    prefix.used = tokens
+    assert room_for(prefix) == room and room_for(None) == 0
+
+
+def with_captured_steps(model, rows=None):
+    """A generator that writes as on a GPU, but that each step is computed anew and not replayed."""
+    generator = ModelGenerator(model, rows=rows)
+    made = generator._decoder
+    made.pass_tokens = 1  # every prefix is read apart
+    made.steps = CapturedSteps(made.forward, made.sampler.greedy, model.window, decoder.TOLERANCE)
+    return generator
+
+
+@pytest.mark.parametrize("new", [9, 24])
+def test_one_captured_step_writes_behind_prefixes_of_several_lengths(model, new):
+    generator, prefixes = with_captured_steps(model), set()
+    for words in (8, 7, 3, 8, 6):  # longer and shorter ones
+        texts = behind(words)
+        assert ids_of(generator.generate(ask(texts), max_new_tokens=new)) == [plain(model, text, new) for text in texts]
+        prefixes.add(generator._decoder.prefixes.prefixes[-1][1].used)
+    steps = generator._decoder.steps
+    assert steps.works and len(prefixes) == 4 and len(steps.captured) < 4
+    assert all(room >= min(prefixes) for _, _, room in steps.captured)
+
+
+def behind(words):
+    """Texts behind a prefix of so many times the same words."""
+    return ["the keys to the old cabinet " * words + end for end in ("and", "nothing", "a day", "Zürich")]
+
+
+@pytest.mark.parametrize("heat", [0.0, 0.8])
+def test_answers_of_captured_steps_end_as_those_of_plain_ones(gemma, heat):
+    asked = {"max_new_tokens": 30, "temperature": heat, "seed": 3, "until": lambda text: len(text) > 12}
+    found = with_captured_steps(gemma, rows=3).generate(ask(TEXTS), **asked)
+    assert found == ModelGenerator(gemma).generate(ask(TEXTS), **asked)
+    assert len({len(one.token_ids) for one in found}) > 1
+
+
+def test_a_broken_prefix_leaves_nothing_behind_where_the_next_is_shorter(gemma):
+    with torch.inference_mode():
+        broken, short = (ModelGenerator(gemma)._decoder.read_prefix(tuple(range(3, end))) for end in (63, 8))
+        for layer in (*broken.keys, *broken.values):
+            layer.fill_(float("nan"))
+        room = PrefixRoom(broken, 64)
+        room.load(broken)
+        assert all(layer.isnan().any() for layer in (*room.keys, *room.values))
+        room.load(short)
+    assert not any(layer.isnan().any() for layer in (*room.keys, *room.values))
+    assert (room.positions[0] < NOWHERE).sum() == 5 and room.positions[0, -5:].tolist() == list(range(5))
 
 
 @pytest.mark.gpu
@@ -351,6 +413,11 @@ def test_captured_steps_write_what_plain_generate_does(architecture, tiny_folder
         assert generator._decoder.steps.works
         assert len(generator._decoder.steps.captured)
         assert ids_of(found) == [plain(cpu, text, 24) for text in TEXTS]
+        generator._decoder.pass_tokens = 1
+        for words in (8, 7, 3, 8, 6):  # prefixes of several lengths in one step
+            texts = behind(words)
+            assert ids_of(generator.generate(ask(texts), max_new_tokens=24)) == [plain(cpu, text, 24) for text in texts]
+        assert generator._decoder.steps.works
         for new, heat in ((1, 0.0), (2, 0.0), (9, 0.0), (16, 0.0), (1, 0.8), (9, 0.8)):
             asked = {"max_new_tokens": new, "temperature": heat, "seed": 3}
             assert ids_of(generator.generate(ask(TEXTS), **asked)) == ids_of(

@@ -7,28 +7,32 @@ such cost, but its shapes and addresses are fixed:
   results are read out of `hidden` and `tokens` before the next replay overwrites them.
 - It looks at all `capacity` slots at every step; those without a token stand NOWHERE and are masked.
 - CachedRows whose answer is complete stay in until the batch ends; what they write is dropped.
-- The prefix is read where it stood at capture, so a step belongs to one prefix object (`id(rows.prefix)` in its key).
-  The step's own `rows.prefix` keeps that object alive, so that no other can get its id or its memory.
+- Its prefix stands in a room of its own (`kv_cache.PrefixRoom`), longer than most, into which each batch's prefix is
+  copied: a step serves all prefixes that fit. What is empty there is masked, too, and costs time: rooms are not much
+  longer than what they hold.
 - Whatever Python decides while capturing (which kernel, which branch) is decided for all replays.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 
 from explorer.scoring.engine.contract import MAX_SHORT_ANSWER
-from explorer.scoring.engine.kv_cache import NOWHERE, CachedRows
+from explorer.scoring.engine.kv_cache import NOWHERE, CachedRows, PrefixRoom
 
 MAX_STEPS = 3  # captured steps
 SLOT_MULTIPLE = 32  # capacities are multiples of this, so that batches of like length share a step
 MIN_NEW_TOKENS = 4  # new tokens from which a captured step pays
 ROOM_TO_SPARE = 2  # times as many rows and slots as are needed that a step may have for long answers
 
-Shape = tuple[int, int, int]  # rows, slots, and which prefix
+MIN_ROOM, ROOM_MULTIPLE = 64, 512  # slots for prefixes: powers of two between these, then multiples of the second
+
+Shape = tuple[int, int, int]  # rows, slots of each, and slots for what all of them share
 Forward = Callable[[torch.Tensor, torch.Tensor, CachedRows], torch.Tensor]  # ids, positions, rows → hidden states
 Choose = Callable[[torch.Tensor], torch.Tensor]  # hidden states → likeliest tokens
 
@@ -36,12 +40,12 @@ Choose = Callable[[torch.Tensor], torch.Tensor]  # hidden states → likeliest t
 class CapturedStep:
     """One step of `count` rows with `capacity` slots: `ids` go in, `hidden` and the likeliest `tokens` come out."""
 
-    def __init__(
-        self, rows: CachedRows, count: int, capacity: int, forward: Forward, choose: Choose, window: int
-    ) -> None:
+    def __init__(self, rows: CachedRows, shape: Shape, forward: Forward, choose: Choose, window: int) -> None:
+        count, capacity, room = shape
         device = rows.positions.device
         self.forward, self.choose, self.window = forward, choose, window
-        self.rows = CachedRows(count, capacity, device, rows.prefix)
+        self.prefix = PrefixRoom(rows.prefix, room) if rows.prefix else None
+        self.rows = CachedRows(count, capacity, device, self.prefix)
         self.rows.slot = torch.zeros(1, dtype=torch.long, device=device)
         for layers, source in ((self.rows.keys, rows.keys), (self.rows.values, rows.values)):
             layers += [layer.new_zeros(count, layer.shape[1], capacity, layer.shape[3]) for layer in source]
@@ -49,23 +53,18 @@ class CapturedStep:
         self.positions = torch.zeros(count, 1, dtype=torch.long, device=device)
         self.hidden = torch.empty(0)
         self.tokens = torch.empty(0)
-        self.graph = torch.cuda.CUDAGraph()
+        # Runs the step, once it is captured; it goes on from its own likeliest tokens unless `ids` are overwritten.
+        self.replay: Callable[[], None] = lambda: None
 
     def capture(self, rows: CachedRows, tokens: torch.Tensor, positions: torch.Tensor, near: float) -> bool:
         """Records the step; whether a replay then gives what the plain step gave."""
         # Run twice before: libraries get their work space and choose kernels on first use, which must not be recorded.
-        # On a stream of its own, as PyTorch asks for what comes before a capture.
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
+        with _on_another_stream(self.ids.device):
             self.load(rows, tokens, positions)
             self._step()
             plain = self.hidden[: rows.count].clone()
             self._step()
-        torch.cuda.current_stream().wait_stream(stream)
-        # "thread_local": other threads (a page, the next batch's copies) may use the GPU during the capture.
-        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
-            self._step()
+        self.replay = _record(self._step, self.ids.device)
         self.load(rows, tokens, positions)
         self.replay()
         return torch.allclose(self.hidden[: rows.count].float(), plain.float(), rtol=near, atol=near)
@@ -76,6 +75,8 @@ class CapturedStep:
         `tokens` and `positions` are (rows,).
         """
         own_rows = self.rows
+        if self.prefix and rows.prefix:
+            self.prefix.load(rows.prefix)
         for layers, source in ((own_rows.keys, rows.keys), (own_rows.values, rows.values)):
             for buffer, layer in zip(layers, source, strict=True):
                 buffer[: rows.count, :, : rows.used] = layer[:, :, : rows.used]
@@ -86,10 +87,6 @@ class CapturedStep:
         for buffer, values in ((self.ids, tokens), (self.positions, positions)):
             buffer.zero_()
             buffer[: rows.count, 0] = values
-
-    def replay(self) -> None:
-        """Runs the step; it goes on from its own likeliest tokens unless `ids` are overwritten."""
-        self.graph.replay()
 
     def _step(self) -> None:
         hidden = self.forward(self.ids, self.positions, self.rows)[:, 0]
@@ -106,22 +103,58 @@ class CapturedStep:
         self.rows.slot += 1
 
 
+@contextlib.contextmanager
+def _on_another_stream(device: torch.device) -> Iterator[None]:
+    """As PyTorch asks for what comes before a capture."""
+    if device.type != "cuda":
+        yield
+        return
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        yield
+    torch.cuda.current_stream().wait_stream(stream)
+
+
+def _record(step: Callable[[], None], device: torch.device) -> Callable[[], None]:
+    """What replays the step; on a processor, where launching costs nothing, the step itself."""
+    if device.type != "cuda":
+        return step
+    graph = torch.cuda.CUDAGraph()
+    # "thread_local": other threads (a page, the next batch's copies) may use the GPU during the capture.
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        step()
+    return graph.replay
+
+
+def room_for(prefix: CachedRows | None) -> int:
+    """How many slots a captured step has for a prefix."""
+    if prefix is None:
+        return 0
+    if prefix.used > ROOM_MULTIPLE:
+        return -(-prefix.used // ROOM_MULTIPLE) * ROOM_MULTIPLE
+    return max(MIN_ROOM, 1 << (prefix.used - 1).bit_length())
+
+
 # To capture a step takes as long as to replay it some hundred times. So a larger one that is there serves, too: for a
-# short answer whatever its size, else while little is computed in vain.
+# short answer whatever its size, else while little is computed in vain. Room for a longer prefix is read in vain by
+# every row at every step: so much of it that a capture costs no less.
 def find_shape(captured: Iterable[Shape], wanted: Shape, new_tokens: int) -> Shape:
     """The smallest of the captured shapes in which so many new tokens are best written, else the one wanted."""
-    count, capacity, prefix = wanted
+    count, capacity, room = wanted
     factor = ROOM_TO_SPARE if new_tokens > MAX_SHORT_ANSWER else math.inf
     fitting = [
         shape
         for shape in captured
-        if shape[2] == prefix and count <= shape[0] <= factor * count and capacity <= shape[1] <= factor * capacity
+        if count <= shape[0] <= factor * count
+        and capacity <= shape[1] <= factor * capacity
+        and room <= shape[2] <= min(2 * room, room + ROOM_MULTIPLE)
     ]
-    return min(fitting, key=lambda shape: shape[0] * shape[1], default=wanted)
+    return min(fitting, key=lambda shape: shape[0] * (shape[1] + shape[2]), default=wanted)
 
 
 class CapturedSteps:
-    """The steps captured last, by shape and prefix; none once capturing has failed."""
+    """The steps captured last, by shape; none once capturing has failed."""
 
     def __init__(self, forward: Forward, choose: Choose, window: int, near: float) -> None:
         self.forward, self.choose, self.window, self.tolerance = forward, choose, window, near
@@ -137,13 +170,13 @@ class CapturedSteps:
         # Few shapes, so that steps are found again: full batches, powers of two, and multiples of SLOTS.
         count = rows.count if rows.count == full else 1 << (rows.count - 1).bit_length()
         capacity = -(-(rows.used + most) // SLOT_MULTIPLE) * SLOT_MULTIPLE
-        key = find_shape(self.captured, (count, capacity, id(rows.prefix)), most)
+        key = find_shape(self.captured, (count, capacity, room_for(rows.prefix)), most)
         step = self.captured.get(key)
         if step is None:
             # Before the new one is made: each holds keys and values of a whole batch.
             while len(self.captured) >= MAX_STEPS:
                 self.captured.popitem(last=False)
-            step = CapturedStep(rows, count, capacity, self.forward, self.choose, self.window)
+            step = CapturedStep(rows, key, self.forward, self.choose, self.window)
             try:
                 self.works = step.capture(rows, tokens, positions, self.tolerance)
             except (RuntimeError, AssertionError):

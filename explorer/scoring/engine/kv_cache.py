@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -140,6 +141,36 @@ class CachedRows:
         return copy
 
 
+# A captured step reads its prefix at one address, always as many slots of it. The prefixes that it serves one after
+# another are copied there, to the end of the room, so that a layer which looks back a window finds what is near in the
+# same slots, however long the prefix is:
+#
+#     room of 8   .  .  .  p0 p1 p2 p3 p4     a dot: a slot that stands NOWHERE, which nobody sees
+#     a window               p2 p3 p4
+class PrefixRoom(CachedRows):
+    """A prefix of changing content whose shape never changes."""
+
+    def __init__(self, like: CachedRows, capacity: int) -> None:
+        super().__init__(1, capacity, like.positions.device)
+        self.used = capacity
+        for layers, source in ((self.keys, like.keys), (self.values, like.values)):
+            layers += [layer.new_zeros(1, layer.shape[1], capacity, layer.shape[3]) for layer in source]
+        self._holds: Callable[[], CachedRows | None] = lambda: None
+
+    def load(self, prefix: CachedRows) -> None:
+        """Takes over a prefix, unless it is the one that is here."""
+        if self._holds() is prefix:
+            return
+        first = self.capacity - prefix.used
+        for buffer, layer in zip((*self.keys, *self.values), (*prefix.keys, *prefix.values), strict=True):
+            buffer[:, :, first:] = layer[:, :, : prefix.used]
+            # What an earlier prefix left there may be nan, which reaches the sum although nobody sees it, as 0 x nan.
+            buffer[:, :, :first].zero_()
+        self.positions[:, first:] = prefix.positions[:, : prefix.used]
+        self.positions[:, :first].fill_(NOWHERE)
+        self._holds = weakref.ref(prefix)  # not kept alive for it: it takes as much memory again
+
+
 def masks(
     config: Any, rows: CachedRows, positions: torch.Tensor, places: torch.Tensor, within: torch.Tensor | None = None
 ) -> Any:
@@ -159,9 +190,12 @@ def masks(
             sees = sees & (query - key < near)
         if not start:
             return sees
+        assert rows.prefix is not None
         # The nearest query stands right behind the prefix, at `start`: it sees back to `start - near + 1`.
-        far = torch.arange(start - min(start, near - 1 if near else start), start, device=places.device)
+        far = rows.prefix.positions[0, start - min(start, near - 1 if near else start) : start]
         shared = (query - far < near) if near else torch.ones(1, device=places.device, dtype=torch.bool)
+        if isinstance(rows.prefix, PrefixRoom):
+            shared = shared & (far <= query)
         return torch.cat([shared.expand(*sees.shape[:3], len(far)), sees], dim=-1)
 
     return by_layer(config, finish)

@@ -18,6 +18,7 @@ import torch
 
 from explorer.scoring.engine.contract import Answer
 from explorer.scoring.engine.cuda_graphs import CapturedStep
+from explorer.scoring.engine.transfer import Arriving
 
 
 class PendingBatch:
@@ -32,16 +33,12 @@ class PendingBatch:
             step.replay()
             # Copied at once: the next replay overwrites the step's own buffer.
             tokens[number] = step.tokens[: len(answers)]
-        # Only pinned memory can be written by the GPU while Python goes on; it may be read after `arrived` alone.
-        self.tokens = torch.empty(tokens.shape, dtype=torch.long, pin_memory=True)
-        self.tokens.copy_(tokens, non_blocking=True)
-        self.arrived = torch.cuda.Event()
-        self.arrived.record()
+        self.tokens = Arriving([tokens])
 
     def complete(self) -> None:
         """Waits for the tokens and completes the answers; what was written after an answer's end is dropped."""
-        self.arrived.synchronize()
-        for answer, tokens in zip(self.answers, self.tokens.T.tolist(), strict=True):
+        (written,) = self.tokens.arrays()
+        for answer, tokens in zip(self.answers, written.T.tolist(), strict=True):
             for token in tokens[: answer.max_new_tokens]:
                 if answer.add(token):
                     break
