@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ PASS_TOKENS = {"cpu": 16, "cuda": 1024, "mps": 256}  # what a forward pass costs
 PREFIX_PIECE = {"cpu": 512, "cuda": 8192, "mps": 1024}  # tokens of a prefix that are read at a time
 FOREST_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # in a row of merged prompts
 MAX_PREFIXES = 2  # prefixes
+STEPS_AHEAD = 2  # captured steps that are queued before the tokens of the one before them are looked at
 MEMORY_SHARE = 0.3  # of the free memory, for the keys and values of a batch
 SHRINK_BELOW = 0.9  # a batch is made smaller once this share of it, or less, is still unfinished
 HALF_PRECISION_TOLERANCE = (
@@ -223,13 +225,14 @@ class CachedDecoder:
         if self.steps and not is_sampled and most <= MAX_SHORT_ANSWER and (step or most == 1):
             stats.passes += most - 1
             return PendingBatch(batch, first, step, most)
-        tokens = first.tolist()
-        if step:
-            self._write_captured_steps(step, batch, tokens, most, stats, report)
+        if step and is_sampled:
+            self._write_drawn_steps(step, batch, first.tolist(), most, stats, report)
+        elif step:
+            self._write_captured_steps(step, batch, first, most, stats, report)
         elif rows:
-            self._write_steps(rows, batch, tokens, most, stats, report)
+            self._write_steps(rows, batch, first.tolist(), most, stats, report)
         else:
-            for answer, token in zip(batch, tokens, strict=True):
+            for answer, token in zip(batch, first.tolist(), strict=True):
                 answer.add(token)
         return None
 
@@ -261,13 +264,37 @@ class CachedDecoder:
             stats.passes += 1
             report()
 
-    # The GPU works one step ahead of Python. `replay` only queues the step; while it runs, the tokens of the step
-    # before are fetched and looked at. A step more than needed may so be computed when all answers turn out to be
-    # complete; that is cheaper than waiting after every token.
+    # The GPU always has a step to do: two are queued before the tokens of the one before them are looked at, which may
+    # take Python as long as a step takes the GPU. When all answers turn out to be complete, as many steps were computed
+    # in vain; that is cheaper than a GPU that waits after every token.
     #
-    #     GPU       step 1            step 2            step 3
-    #     Python    first tokens      tokens of 1       tokens of 2
+    #     GPU       step 1            step 2            step 3            step 4
+    #     Python    first tokens      tokens of 1       tokens of 2       tokens of 3
+    #     queued    1 2             3                 4                 5
     def _write_captured_steps(
+        self,
+        step: CapturedStep,
+        batch: Sequence[Answer],
+        first: torch.Tensor,
+        most: int,
+        stats: Stats,
+        report: Callable[[], None],
+    ) -> None:
+        """The same with a captured step, greedily; while steps run, the tokens before are looked at."""
+        arriving = deque([transfer.Arriving([first])])
+        for number in range(most):
+            for _ in range(min(STEPS_AHEAD, most - 1 - number) + 1 - len(arriving)):
+                step.replay()
+                stats.passes += 1
+                # Copied at once: the next replay overwrites the step's own buffer.
+                arriving.append(transfer.Arriving([step.tokens[: len(batch)].clone()]))
+            (tokens,) = arriving.popleft().arrays()
+            # A list, not a generator: every answer must take its token, also behind one that is not complete.
+            if all([_is_done(answer, token) for answer, token in zip(batch, tokens.tolist(), strict=True)]):
+                return
+            report()
+
+    def _write_drawn_steps(
         self,
         step: CapturedStep,
         batch: Sequence[Answer],
@@ -276,19 +303,14 @@ class CachedDecoder:
         stats: Stats,
         report: Callable[[], None],
     ) -> None:
-        """The same with a captured step; while it runs, the tokens before are looked at."""
-        is_sampled = any(answer.temperature > 0 for answer in batch)
+        """The same where tokens are drawn, which takes the draws of each step."""
         for number in range(1, most + 1):
             if number < most:
                 step.replay()
-            # A list, not a generator: every answer must take its token, also behind one that is not complete.
             if all([_is_done(answer, token) for answer, token in zip(batch, tokens, strict=True)]):
                 return
-            if is_sampled:
-                tokens = self.sampler.choose(step.hidden[: len(batch)], batch, number)
-                step.ids[: len(batch), 0] = self.to_device(tokens).clamp(min=0)
-            else:
-                tokens = step.tokens[: len(batch)].tolist()
+            tokens = self.sampler.choose(step.hidden[: len(batch)], batch, number)
+            step.ids[: len(batch), 0] = self.to_device(tokens).clamp(min=0)
             stats.passes += 1
             report()
 
