@@ -25,6 +25,9 @@ from tests.made_up_runs import make
 
 MODEL = "gemma-3-270m"
 WINDOW = {"width": 1280, "height": 1600}
+STILL: Any = {
+    "reduced_motion": "reduce"
+}  # what turns and fades is drawn sixty times a second: a fifth of Chromium's time
 PATIENCE = 120_000  # ms that a test waits for what it wants to see, on a slow machine beside other work
 FLAGS = [
     "--no-sandbox",
@@ -94,7 +97,7 @@ class Kept:
         """
         chromium = self.chromium()
         if self._tab is None or self._tab.is_closed() or self._tab.context.browser is not chromium:
-            self._tab = chromium.new_page(viewport=WINDOW)
+            self._tab = chromium.new_page(viewport=WINDOW, **STILL)
             self._tab.set_default_timeout(PATIENCE)
         return self._tab
 
@@ -226,7 +229,7 @@ def people() -> Iterator[Callable[[], Any]]:
     with contextlib.ExitStack() as stack:
 
         def person() -> Any:
-            context = KEPT.chromium().new_context()
+            context = KEPT.chromium().new_context(**STILL)
             context.set_default_timeout(PATIENCE)
             stack.callback(context.close)
             return context.new_page()

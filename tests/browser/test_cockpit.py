@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import MODEL, PATIENCE, Browser
+from tests.browser.conftest import MODEL, PATIENCE, STILL, Browser
 
 pytestmark = pytest.mark.browser
 
@@ -85,7 +85,7 @@ def test_the_copied_link_opens_the_same_in_another_browser(browser, tab):
     page.locator("[data-id=link]").click()
     address = page.locator(".lx-link").input_value()
     shown, numbers = strip(page), gauges(page)
-    other = tab.context.browser.new_context(viewport={"width": 1280, "height": 800})
+    other = tab.context.browser.new_context(viewport={"width": 1280, "height": 800}, **STILL)
     try:
         second = other.new_page()
         second.set_default_timeout(PATIENCE)

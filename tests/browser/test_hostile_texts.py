@@ -68,7 +68,7 @@ def test_no_text_of_a_benchmark_runs_or_becomes_an_element(browser, cache, tiny_
             )
             assert hostile.HOSTILE[name].replace(" ", "")[:20] in read
         if number + 1 < len(DANGEROUS):
-            page.mouse.click(1000, 40)
+            page.locator("h1").first.click()
             page.keyboard.press("ArrowRight")
     run_id = next((cache / "runs").iterdir()).name
     for address in ("overview", "runs", "data", "popularity", "priming"):
