@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 PROGRESS_EVERY = 0.25  # seconds between two reports of how far a batch of rows is
 # Rows and prompts that are done in one go, at most, where several batches of them wait: some full passes.
-MOST_TOGETHER = {"score": 256, "write": 1024}
+MOST_TOGETHER = {"score": 512, "write": 1024}
 READ_CONTENT: Mapping[str, Callable[[bytes], list[Any]]] = {"score": rows_from_bytes, "write": prompts_from_bytes}
 
 

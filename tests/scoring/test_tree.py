@@ -24,6 +24,10 @@ def nodes_scored(row: PackedRow) -> list[int]:
     return [node for node, scored in enumerate(row.scored) if scored]
 
 
+def fed_tokens(row: PackedRow) -> int:
+    return int(engine_tree.scored_below(np.array(row.scored), engine_tree.ends(np.array(row.parents))).sum())
+
+
 @given(sequences=SEQUENCES, row_tokens=ROW_TOKENS, data=st.data())
 def test_every_scored_token_is_found_after_its_own_prefix(sequences, row_tokens, data):
     starts = [data.draw(st.integers(0, len(sequence) - 1)) for sequence in sequences]
@@ -89,6 +93,14 @@ def test_rows_of_short_sequences_are_nearly_full():
     assert 1 - np.mean(lengths) / max(lengths) < 0.1
 
 
+def test_what_is_fed_of_short_sequences_fills_rows_of_one_length():
+    draw = np.random.default_rng(1)
+    sequences = [draw.integers(0, 9, size=draw.integers(5, 15)).tolist() for _ in range(3000)]
+    rows = engine_tree.pack(sequences, [1] * len(sequences), 256).rows
+    fed = [fed_tokens(row) for row in rows[:-1]]
+    assert 0.93 * 256 <= min(fed) <= max(fed) <= 256
+
+
 def test_a_long_shared_context_is_kept_together():
     context = list(range(100, 1100))
     sequences = [[*context[:cut], word, 7] for cut in (300, 600, 1000) for word in (1, 2)]
@@ -98,16 +110,16 @@ def test_a_long_shared_context_is_kept_together():
 
 
 def test_a_trunk_is_repeated_when_many_branches_hang_on_it():
-    # 600 branches of 20 tokens on a trunk of 100: rows of at most 800 tokens, each with the trunk once more.
+    # 600 branches of 20 tokens on a trunk of 100: rows of which at most 800 are fed, each with the trunk once more.
     trunk = list(range(100))
     sequences = [[*trunk, 1000 + branch, *range(19)] for branch in range(600)]
     rows = engine_tree.pack(sequences, [100] * len(sequences), row_tokens=128).rows
-    assert 400 <= max(len(row.ids) for row in rows) <= 800
+    assert 400 <= max(map(fed_tokens, rows)) <= 800
     assert sum(len(row.ids) for row in rows) <= 1.25 * 600 * 20
 
 
 def test_a_row_ends_between_two_trunks_not_within_a_trie():
-    # Two items of a 100-token trunk and 10 branches of 10 each: 200 tokens an item, and a row has room for 300.
+    # Two items of a 100-token trunk and 10 branches of 10 each: 190 tokens of an item are fed, a row has room for 280.
     sequences = [[item, *range(99), 1000 + branch, *range(9)] for item in (1, 2) for branch in range(10)]
-    rows = engine_tree.pack(sequences, [100] * len(sequences), row_tokens=300).rows
+    rows = engine_tree.pack(sequences, [100] * len(sequences), row_tokens=280).rows
     assert [len(row.ids) for row in rows] == [200, 200]

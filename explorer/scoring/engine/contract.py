@@ -14,7 +14,7 @@ Until = Callable[[str], bool]  # given the answer so far: whether it is complete
 Progress = Callable[[int, int], None]  # rows done, rows in all
 MAX_SHORT_ANSWER = 16  # new tokens: so many steps at most run in vain when all answers of a batch are complete early
 # How long packed rows are made, by device. With dense masks attention grows with a row's length.
-ROW_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}
+ROW_TOKENS = {"cpu": 128, "cuda": 256, "mps": 256}
 
 
 @dataclass(frozen=True, slots=True)

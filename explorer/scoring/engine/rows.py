@@ -57,6 +57,7 @@ class RowRunner:
         # Held around every forward pass, the generator's too: some tricks replace parts of the model while they run.
         # Re-entrant, since a decoder that holds it asks for prefixes, which are read by forward passes.
         self.lock = threading.RLock()
+        self._window: int | None = getattr(self.config, "max_position_embeddings", None)
         self.batch_tokens = BATCH_TOKENS.get(self.device.type, 2048)
         self.row_tokens = ROW_TOKENS.get(self.device.type, 128)
         self.spare_tokens = SPARE_TOKENS.get(self.device.type, 0)
@@ -161,7 +162,9 @@ class RowRunner:
         if self.mode == "padded":
             budget = min(budget, PADDED_LOGITS // self.head.words)
         first, size, padding = pending[0], 1, 0
-        while size < len(pending) and (size + 1) * len(first) <= budget:
+        # As long as it will be padded to, so that full batches have few shapes.
+        length = row_length(len(first), self.device, self._window)
+        while size < len(pending) and (size + 1) * length <= budget:
             row = pending[size]
             padding += len(first) - len(row)
             if row.chain != first.chain or (
@@ -186,13 +189,12 @@ class RowRunner:
 
     def _score(self, batch: Sequence[FedRow], moments: bool = False) -> Arriving:
         """Log-probabilities and greedy flags of all targets of a batch, row after row; with `moments` two more."""
-        window = getattr(self.config, "max_position_embeddings", None)
-        length = row_length(max(map(len, batch)), self.device, window)
+        length = row_length(max(map(len, batch)), self.device, self._window)
         padded = pad(batch, length)
         heads, target_heads, targets = targets_of(batch, length)
         if self.mode == "packed":
             # The output layer only where something is scored: it is the largest product of a small model.
-            with planned_once(length):
+            with planned_once(length, is_full=(len(batch) + 1) * length > self.batch_tokens):
                 hidden = self._hidden(batch[0].chain, *padded).flatten(0, 1)
             # Of a model on several cards the last states are not where its tokens are read.
             hidden = hidden[to_device(heads, hidden.device)]
@@ -252,12 +254,13 @@ class RowRunner:
 
 
 # cuDNN plans its attention anew for every number of rows and every length: of short rows, whose lengths are many, that
-# costs more than it saves (bench/RESULTS.md). Whatever is computed beside keeps the kernels it has without scoring.
+# costs more than it saves, unless they fill a batch, whose shape comes again (bench/RESULTS.md). Whatever is computed
+# beside keeps the kernels it has without scoring.
 @contextlib.contextmanager
-def planned_once(length: int) -> Iterator[None]:
-    """Leaves cuDNN's attention out for rows of so many tokens, where they are short."""
+def planned_once(length: int, *, is_full: bool = False) -> Iterator[None]:
+    """Leaves cuDNN's attention out for rows of so many tokens, where they are short and do not fill a batch."""
     usual = torch.backends.cuda.cudnn_sdp_enabled()
-    torch.backends.cuda.enable_cudnn_sdp(usual and length >= LONG_ROW)
+    torch.backends.cuda.enable_cudnn_sdp(usual and (is_full or length >= LONG_ROW))
     try:
         yield
     finally:

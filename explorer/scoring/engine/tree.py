@@ -27,6 +27,7 @@ from explorer.records import PackedRow
 
 ROW_TOKENS = 128
 COMPARED_SINGLY = 16  # tokens
+ROOM_LEFT = 0.25  # what a token of room that a row leaves costs beside one that is repeated
 TOKEN_BYTES = 4  # bytes of a token's number
 MAX_GROWTH = 2048  # tokens; beyond, a row's mask costs more than a repeated prefix
 
@@ -49,7 +50,7 @@ class Packing:
 
 
 def pack(sequences: Sequence[Sequence[int]], starts: Sequence[int], row_tokens: int = ROW_TOKENS) -> Packing:
-    """Merges token sequences into rows of about `row_tokens` tokens; `sequences[i][starts[i]:]` is scored.
+    """Merges token sequences into rows of which about `row_tokens` are fed; `sequences[i][starts[i]:]` is scored.
 
     A row ends where the least is repeated in the next, between half full and full. It grows beyond `row_tokens` where
     ending it would repeat much: more than an eighth of a short row, a third of a long one, whose mask is large.
@@ -87,23 +88,31 @@ def _shared_tokens(left: bytes, right: bytes) -> int:
     return common_prefix(np.frombuffer(left, dtype=np.uint32), np.frombuffer(right, dtype=np.uint32))
 
 
+# A row is fed without the last token of each sequence, which is predicted and never read, and rows that are scored
+# together are padded to the longest. So what is counted is what is fed, and a border costs two things: what the next
+# row repeats, and some of the room that it leaves, since rows of other lengths may be scored elsewhere.
 def _divide_into_rows(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -> Iterator[tuple[int, int]]:
     """(first, after) of each row's sequences in sorted order; `shared[k]` is what sequence k has in common with k-1."""
     # First as far as the row may grow, then back to the cheapest border in its second half: where the next sequence
     # shares least with this row, the least is computed again in the next row.
     first = 0
     while first < len(lengths):
-        sizes = [lengths[first]]  # tokens of the row after each further sequence
+        sizes = [lengths[first] - 1]  # fed tokens of the row after each further sequence
         after = first + 1
         while after < len(lengths):
-            grown = sizes[-1] + lengths[after] - shared[after]
+            goes_on = shared[after] == lengths[after - 1]  # the one before is the beginning of this one
+            grown = sizes[-1] + max(0, lengths[after] - shared[after] - 1) + goes_on
             if grown > max(row_tokens, 3 * shared[after] + min(5 * shared[after], MAX_GROWTH)):
                 break
             sizes.append(grown)
             after += 1
         if after < len(lengths):
             late = [k for k in range(first + 1, after + 1) if 2 * sizes[k - 1 - first] >= row_tokens]
-            after = min(late, key=lambda k: (shared[k], -k), default=after)
+            after = min(
+                late,
+                key=lambda k: (shared[k] + ROOM_LEFT * max(0, row_tokens - sizes[k - 1 - first]), -k),
+                default=after,
+            )
         yield first, after
         first = after
 
