@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import RESAMPLES, bootstrap
+from explorer.stats.bootstrap import RESAMPLES, bootstrap, weighted_medians
 from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 
@@ -37,7 +37,9 @@ def wilcoxon(before: ArrayLike, after: ArrayLike, *, resamples: int = RESAMPLES,
         return PairedShift.point(math.nan, left_out=left_out, reason="no pairs", statistic=math.nan)
     median = float(np.median(change))
     interval: Estimate = (
-        bootstrap(lambda values: float(np.median(values)), change, resamples=resamples, seed=seed)
+        bootstrap(
+            lambda values: float(np.median(values)), change, weighted=weighted_medians, resamples=resamples, seed=seed
+        )
         if resamples
         else Estimate.point(median, change.size)
     )

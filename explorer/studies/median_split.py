@@ -15,7 +15,7 @@ from explorer.records import Factor
 from explorer.rows.builders import Row, finding_row
 from explorer.stats import split
 from explorer.stats.auc import auc
-from explorer.stats.bootstrap import bootstrap, bootstrap_mean
+from explorer.stats.bootstrap import bootstrap, bootstrap_mean, weighted_medians
 from explorer.stats.clustered import clustered_difference
 from explorer.stats.estimate import Estimate
 from explorer.stats.logistic import logistic
@@ -78,7 +78,7 @@ def compare(
     ]
     if paradigms is not None:
         # Beside errors by paradigm, which lean on a normal mean, the same by drawing whole paradigms anew.
-        boot = bootstrap(_difference, score, correct, groups=paradigms)
+        boot = bootstrap(_difference, score, correct, groups=paradigms, weighted=_differences)
         rows.append(where.row(findings.difference_over_paradigms, boot, {"paradigms": boot.units}))
     if divided.rank_split is not None:
         ranks = divided.rank_split
@@ -188,3 +188,11 @@ def _slope(
 def _difference(score: np.ndarray, correct: np.ndarray) -> float:
     below, above = split.median_split(score)
     return float(correct[above].mean() - correct[below].mean()) if below.any() and above.any() else math.nan
+
+
+def _differences(weights: np.ndarray, score: np.ndarray, correct: np.ndarray) -> np.ndarray:
+    """`_difference` of each resample, from how often it draws each instance."""
+    is_above = score > weighted_medians(weights, score)[:, None]
+    above, below = weights * is_above, weights * ~is_above
+    with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0: no instance on that side
+        return (above @ correct) / above.sum(axis=1) - (below @ correct) / below.sum(axis=1)

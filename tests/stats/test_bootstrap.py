@@ -8,7 +8,7 @@ from scipy.stats import bootstrap as scipy_bootstrap
 from scipy.stats import norm, t
 
 from explorer.stats import bootstrap as bootstrap_module
-from explorer.stats.bootstrap import bootstrap, bootstrap_mean
+from explorer.stats.bootstrap import bootstrap, bootstrap_mean, weighted_medians
 
 
 def test_the_mean_of_zero_and_one_ranges_over_both():
@@ -115,3 +115,24 @@ def test_resamples_together_are_those_drawn_one_by_one(rows):
     together = list(bootstrap_module.resample_weights_together(units, 9, seed=3))
     assert np.array_equal(np.concatenate(together), one_by_one)
     assert len(together) == (1 if rows < 100 else 9)  # of long ones no more at a time than fit a processor's cache
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 7])
+def test_a_statistic_of_many_resamples_at_once_has_the_interval_of_one_by_one(groups):
+    values = np.random.default_rng(8).integers(0, 9, 60) / 4
+
+    def median(column):
+        return float(np.median(column))
+
+    one_by_one = bootstrap(median, values, groups=groups, seed=2)
+    assert bootstrap(median, values, groups=groups, weighted=weighted_medians, seed=2) == one_by_one
+
+
+def test_a_statistic_one_by_one_has_scipys_interval():
+    values = np.random.default_rng(3).exponential(size=50)
+    level = 2 * norm.cdf(t(49).ppf(0.975) * np.sqrt(50 / 49)) - 1
+    expected = scipy_bootstrap(
+        (values,), np.std, n_resamples=500, method="percentile", confidence_level=level, rng=np.random.default_rng(5)
+    ).confidence_interval
+    found = bootstrap(lambda column: float(np.std(column)), values, resamples=500, seed=5)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-12)

@@ -11,13 +11,13 @@ import pytest
 
 from explorer.finding import SAMPLED, Finding
 from explorer.rows.builders import finding_row
-from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.bootstrap import bootstrap, bootstrap_mean
 from explorer.stats.estimate import Range
 from explorer.stats.fisher import fisher
 from explorer.stats.proportion import proportion
 from explorer.stats.spearman import spearman
 from explorer.stats.weighted import Strata, weighted_mean, weighted_ranks, weighted_share, weighted_spearman
-from explorer.studies import declared
+from explorer.studies import declared, median_split
 from explorer.studies.accuracy import findings as accuracy_findings
 from explorer.studies.design import design_of
 from explorer.studies.icl import findings as icl_findings
@@ -127,6 +127,17 @@ def test_slope_auc_and_curve_on_minimal_pairs_are_over_paradigms():
     for name in ("popularity_slope", "popularity_auc"):
         assert detail(rows[name, None])["units"] == 23
     assert all(detail(row).get("units", 0) <= 23 for key, row in rows.items() if key[0] == "popularity_curve")
+
+
+@pytest.mark.parametrize("decimals", [0, 4])
+def test_halves_of_many_resamples_at_once_differ_as_those_of_one_by_one(decimals):
+    chance = np.random.default_rng(decimals)
+    score, correct = chance.normal(size=90).round(decimals), chance.choice([0, 0.5, 1], 90)
+    one_by_one = bootstrap(median_split._difference, score, correct, groups=np.arange(90) // 9)
+    at_once = bootstrap(
+        median_split._difference, score, correct, groups=np.arange(90) // 9, weighted=median_split._differences
+    )
+    assert at_once == one_by_one
 
 
 def test_two_paradigms_have_a_difference_and_no_interval():
