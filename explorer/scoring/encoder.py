@@ -24,7 +24,7 @@ from explorer.scoring.vocabulary_words import whole_words
 from explorer.settings import Settings
 
 MINILM = "all-minilm-l6-v2"
-BATCH_TOKENS = {"cpu": 4096, "cuda": 65536, "mps": 16384}
+BATCH_TOKENS = {"cpu": 1024, "cuda": 65536, "mps": 16384}
 ROBERTA = "FacebookAI/roberta-base"
 MASKED_TOKENS = {"cpu": 1024, "cuda": 8192, "mps": 2048}  # each makes logits of the whole vocabulary
 AROUND = 800  # characters on each side of a gap that a masked model reads: about its window

@@ -1,3 +1,4 @@
+import collections
 import io
 import tarfile
 import threading
@@ -100,6 +101,15 @@ def test_lemmas_are_used_as_often_as_nltk_finds(wordnet):
     counts = [WordNetCorpusReader.lemma_count(wordnet._reader, lemma) for lemma in lemmas]
     assert [lemma.count for sense in senses for lemma in sense.lemmas] == counts
     assert 0 in counts and max(counts) > 10
+
+
+@pytest.mark.slow
+def test_every_word_has_its_senses_where_nltk_finds_them(wordnet):
+    reader = object.__new__(WordNetCorpusReader)
+    reader.__dict__ |= {**vars(wordnet._reader), "_lemma_pos_offset_map": collections.defaultdict(dict)}
+    reader._load_lemma_pos_offset_map()
+    assert len(reader._lemma_pos_offset_map) > 140_000
+    assert reader._lemma_pos_offset_map == wordnet._reader._lemma_pos_offset_map
 
 
 @pytest.mark.slow
