@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import gc
 import importlib.util
+import logging
 import os
 import secrets
 import shutil
@@ -48,6 +49,9 @@ if WORKER := os.environ.get("PYTEST_XDIST_WORKER", ""):
 if os.environ.get("CI"):
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+# In the place of pytest's own handlers, which pyproject.toml leaves out: at each step of each test they go through all
+# loggers that there are.
+logging.getLogger().addHandler(logging.NullHandler())
 LONG = {"slow", "browser"}  # markers of tests that take more than a few seconds
 
 
@@ -77,7 +81,7 @@ class SetAside:
     torch, spaCy and seven thousand tests in memory that takes a fifth of a second and more, each time.
     """
 
-    MORE = 20  # modules imported since the last time that are worth another look
+    MORE = 100  # modules imported since the last time that are worth another look
     FILES = 40  # files of tests after which what was set aside is looked through, too: a model may be garbage by now
 
     def __init__(self) -> None:
@@ -175,6 +179,7 @@ def quick_app_tests() -> Iterator[None]:
         return
     from streamlit.components.v2 import manifest_scanner
     from streamlit.testing.v1 import local_script_runner
+    from streamlit.watcher import path_watcher
 
     from explorer.ui.cockpit import reading_ahead
 
@@ -189,6 +194,8 @@ def quick_app_tests() -> Iterator[None]:
         patch.setattr(
             manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
         )
+        # Each AppTest would have a thread look at its files of secrets five times a second, for ever.
+        patch.setattr(path_watcher, "watch_file", lambda *given, **named: False)
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         patch.setattr(reading_ahead, "PAUSE", 0.0)
         yield
