@@ -7,7 +7,7 @@ shared part, and a longer shared part goes on from a shorter one that was read b
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -109,20 +109,29 @@ class SharedPrefixScorer:
 
     def run(self, prepared: PreparedScores, progress: Progress | None = None) -> None:
         """Has the model score what was prepared."""
+        self.begin(prepared, progress)()
+
+    def begin(self, prepared: PreparedScores, progress: Progress | None = None) -> Callable[[], None]:
+        """As `run`, but returns when all is queued on a GPU, if it can be; what is given waits for it."""
         from explorer.scoring.engine import shared_prefix
 
         self.stats.prompt_tokens += prepared.tokens
         if prepared.batch is not None:
             self.stats.read_tokens += prepared.tokens
             prepared.batch.run(progress)
-            return
+            return lambda: None
         assert prepared.rows is not None
         count = len(prepared.requests)
-        prepared.row_scores = shared_prefix.logprobs(
+        row_scores = shared_prefix.begin(
             self.decoder, prepared.prefix, prepared.rows, self.stats, _progress_in_requests(progress, count)
         )
-        if progress:
-            progress(count, count)
+
+        def wait() -> None:
+            prepared.row_scores = row_scores()
+            if progress:
+                progress(count, count)
+
+        return wait
 
     def finish(self, prepared: PreparedScores) -> list[Score]:
         """The scores in the order asked; on the processor alone."""

@@ -77,6 +77,19 @@ def test_the_next_requests_are_prepared_while_others_are_scored(neox):
         assert [one.sum for one in scorer.finish(each)] == pytest.approx(sums, abs=1e-3)
 
 
+def test_several_are_begun_before_anybody_waits_for_the_first(neox):
+    asked, told = [ask(SHOTS[:2]), ask(SHOTS), ask([], ["One", "Two"])], []
+    scorer = SharedPrefixScorer(ModelGenerator(neox))
+    prepared = [scorer.prepare(requests) for requests in asked]
+    waiting = [scorer.begin(each, lambda done, of: told.append((done, of))) for each in prepared]
+    for wait in waiting:
+        wait()
+    alone = SharedPrefixScorer(ModelGenerator(neox))
+    for each, requests in zip(prepared, asked, strict=True):
+        assert scorer.finish(each) == alone.score(requests)
+    assert {(len(requests), len(requests)) for requests in asked} <= set(told)
+
+
 def test_own_parts_whose_first_tokens_differ_are_split_where_the_cut_is():
     from explorer.scoring.model import Encoding
 

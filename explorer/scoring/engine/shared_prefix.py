@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -45,6 +45,13 @@ def logprobs(
     decoder: Decoder, prefix: Ids, prepared: PreparedRows, stats: Stats, progress: Progress | None = None
 ) -> list[RowScores]:
     """Scores of rows whose roots follow the prefix, in the order asked; a root itself has none."""
+    return begin(decoder, prefix, prepared, stats, progress)()
+
+
+def begin(
+    decoder: Decoder, prefix: Ids, prepared: PreparedRows, stats: Stats, progress: Progress | None = None
+) -> Callable[[], list[RowScores]]:
+    """As `logprobs`, but returns when the last batch is queued on a GPU; what is given waits for it."""
     assert isinstance(decoder, CachedDecoder)
     results = no_scores(prepared.rows)
     # The longest first: memory runs out at once or not at all.
@@ -68,8 +75,12 @@ def logprobs(
             continue
         queue.add(batch, scored)
         pending = pending[len(batch) :]
-    queue.finish()
-    return results
+
+    def finish() -> list[RowScores]:
+        queue.finish()
+        return results
+
+    return finish
 
 
 def _score_or_release(decoder: CachedDecoder, prefix: Ids, batch: Sequence[FedRow], stats: Stats) -> Arriving | None:
