@@ -10,7 +10,7 @@ import pytest
 from explorer.errors import RunError
 from explorer.runs.state import Cancelled
 from explorer.runs.step_cache import KeptSteps
-from explorer.runs.step_pipeline import StagedStep, make_steps
+from explorer.runs.step_pipeline import Queued, StagedStep, make_steps
 
 PATIENCE = 20.0  # seconds that a test waits for what must come
 NAMES = ("a", "b", "c", "d")
@@ -19,11 +19,13 @@ NAMES = ("a", "b", "c", "d")
 class Recipe:
     """Makes a row a step and writes down what was done; a stage may be told to fail, or to wait for an event."""
 
-    def __init__(self, folder, fail: str = "", waits: dict[str, threading.Event] | None = None) -> None:
+    def __init__(
+        self, folder, fail: str = "", waits: dict[str, threading.Event] | None = None, queued: str = ""
+    ) -> None:
         self.kept = KeptSteps(folder, ["i1", "i2"])
         self.done: list[str] = []
         self.begun: dict[str, threading.Event] = {}
-        self.fail, self.waits = fail, waits or {}
+        self.fail, self.waits, self.queued = fail, waits or {}, queued  # steps that the device is left to work on
         self.devices: set[threading.Thread] = set()
 
     def _stage(self, what: str) -> None:
@@ -46,7 +48,12 @@ class Recipe:
             self.devices.add(threading.current_thread())
             progress(1, 2)
             self._stage(f"run {name}")
-            return prepared * 2
+
+            def wait() -> str:
+                self._stage(f"wait {name}")
+                return prepared * 2
+
+            return Queued(wait) if name in self.queued else prepared * 2
 
         def finish(ran: str) -> Any:
             self._stage(f"finish {name}")
@@ -83,6 +90,46 @@ def test_while_a_step_is_on_the_device_the_next_is_prepared_and_the_last_is_fini
     # ... and a is not finished before the device is at c: two steps may wait to be finished.
     assert recipe.make() == ROWS
     assert recipe.done.index("run b") < recipe.done.index("finish a") < recipe.done.index("finish b")
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+@pytest.mark.parametrize("queued", ["abcd", "b", "ac", "d"])
+def test_a_step_is_queued_before_anybody_waits_for_the_one_before(tmp_path, queued, overlap):
+    recipe, told = Recipe(tmp_path, queued=queued), []
+    assert recipe.make(overlap=overlap, progress=lambda done, of: told.append(done)) == ROWS
+    of_device = [what for what in recipe.done if what.split()[0] in ("run", "wait")]
+    wanted = []
+    for name in NAMES:
+        wanted.append(f"run {name}")
+        if overlap and (before := chr(ord(name) - 1)) in queued:
+            wanted.append(f"wait {before}")
+        if name in queued and (not overlap or name == NAMES[-1]):
+            wanted.append(f"wait {name}")
+    assert of_device == wanted
+    assert told == sorted(told) and told[-1] == 40
+
+
+@pytest.mark.parametrize("fail", ["run c", "prepare c", "wait c"])
+def test_a_queued_step_is_kept_where_the_one_behind_it_fails(tmp_path, fail):
+    recipe = Recipe(tmp_path, fail=fail, queued="abcd")
+    with pytest.raises(RunError, match=fail):
+        recipe.make()
+    assert recipe.files == ["a", "b"]
+
+
+def test_steps_are_prepared_before_their_turn_as_far_as_memory_allows(tmp_path, monkeypatch):
+    from explorer.runs import step_pipeline
+
+    recipe = Recipe(tmp_path)
+    recipe.waits = {"run a": recipe.event("prepare d")}
+    assert recipe.make() == ROWS
+    # Two steps have 20 requests: c is prepared once a has been taken.
+    monkeypatch.setattr(step_pipeline, "REQUESTS_PREPARED", 20)
+    (again := tmp_path / "again").mkdir()
+    recipe = Recipe(again)
+    recipe.waits = {"run a": recipe.event("prepare c")}
+    assert recipe.make() == ROWS
+    assert recipe.done.index("prepare d") > recipe.done.index("run a")
 
 
 def test_without_overlap_a_step_is_kept_before_the_next_is_prepared(tmp_path):

@@ -19,7 +19,7 @@ from explorer.rows.builders import Row, generation_row, measure_row, score_row, 
 from explorer.runs import response_cache
 from explorer.runs.folder import RunFolder
 from explorer.runs.step_cache import KeptSteps, Remark, Rows
-from explorer.runs.step_pipeline import StagedStep, make_steps
+from explorer.runs.step_pipeline import Queued, StagedStep, make_steps
 from explorer.scoring import http
 from explorer.scoring.generate import ModelGenerator, Stats, Until
 from explorer.scoring.policy import ScoringPolicy
@@ -55,6 +55,18 @@ class Step:
         return {"k": self.k, **({"setting": self.setting} if self.setting else {"part": self.part})}
 
 
+@dataclass(slots=True)
+class DeviceTime:
+    """Whose turn the model's device took how long, where steps are queued before others are done."""
+
+    done: float = 0.0  # when the last one was
+
+    def seconds_since(self, started: float) -> float:
+        """What a step took that is done now, from when it was begun, or from when the one before it was done."""
+        begun, self.done = max(started, self.done), time.monotonic()
+        return self.done - begun
+
+
 @dataclass(frozen=True, slots=True)
 class IclRun:
     """What all steps of a run stand on."""
@@ -63,6 +75,7 @@ class IclRun:
     resources: Resources
     drawn: DrawnItems
     instances: Sequence[Instance]
+    device: DeviceTime = field(default_factory=DeviceTime)
 
     @property
     def judge(self) -> str:
@@ -98,7 +111,11 @@ def make_all(run: IclRun, context_plan: Plan, kept: KeptSteps, progress: Progres
         numbered: Sequence[tuple[int, Step]], before: Sequence[Rows], done: int, *, judge: bool = False
     ) -> list[Rows]:
         generator = None if all(kept.has(step.name) for _, step in numbered) else run.generator(judge=judge)
-        staged = [_staged(run, generator, step, number, before) for number, step in numbered]
+        kinds = [*(step.kind for _, step in numbered[1:]), ""]
+        staged = [
+            _staged(run, generator, step, number, before, followed_by=kind)
+            for (number, step), kind in zip(numbered, kinds, strict=False)
+        ]
         overlap = isinstance(generator, ModelGenerator)
         return make_steps(kept, staged, lambda part, of: progress(done + part, total), overlap=overlap)
 
@@ -135,7 +152,9 @@ def steps_of(run: IclRun, context_plan: Plan) -> tuple[list[tuple[int, Step]], l
     return list(enumerate(steps)), list(enumerate(judged, len(steps)))
 
 
-def _staged(run: IclRun, generator: Generator | None, step: Step, number: int, before: Sequence[Rows]) -> StagedStep:
+def _staged(
+    run: IclRun, generator: Generator | None, step: Step, number: int, before: Sequence[Rows], *, followed_by: str
+) -> StagedStep:
     """A step in three stages; `before` holds the rows of those that the judge model asks about.
 
     No generator is needed for a step that is kept.
@@ -143,7 +162,7 @@ def _staged(run: IclRun, generator: Generator | None, step: Step, number: int, b
     if step.kind == "replication":
         return _replication(run, generator, step, number)
     if step.kind == "labels":
-        return _labels(run, generator, step, number)
+        return _labels(run, generator, step, number, may_wait=followed_by == step.kind)
     if step.kind == "written":
         return _written_labels(run, generator, step, number)
     return _judgments(run, generator, step, number, before)
@@ -259,7 +278,7 @@ def _answered(
         if isinstance(generator, ModelGenerator):
             before, started = _copy(generator.stats), time.monotonic()
             generator.run(asked.prepared, progress)
-            asked.remark = _prefill(generator.stats, before, asked.seconds + time.monotonic() - started)
+            asked.remark = _prefill(generator.stats, before, asked.seconds + run.device.seconds_since(started))
         else:
             assert generator is not None
             caching = _keeping(run, generator, judge) if isinstance(generator, http.Endpoint) else generator
@@ -276,8 +295,8 @@ def _answered(
     return StagedStep(step.name, step.size, prepare, write, finish)
 
 
-def _labels(run: IclRun, generator: Generator | None, step: Step, number: int) -> StagedStep:
-    """A step that scores the words of all labels of each item."""
+def _labels(run: IclRun, generator: Generator | None, step: Step, number: int, *, may_wait: bool) -> StagedStep:
+    """A step that scores the words of all labels of each item; its scores `may_wait` until the next one is queued."""
     from explorer.scoring.shared_prefix_scorer import SharedPrefixScorer
 
     policy = run.policy()
@@ -292,14 +311,20 @@ def _labels(run: IclRun, generator: Generator | None, step: Step, number: int) -
         asked.seconds = time.monotonic() - started
         return asked
 
-    def score(asked: _Asked, progress: Progress) -> _Asked:
-        if scorer:
-            started = time.monotonic()
-            scorer.run(asked.prepared, progress)
-            asked.remark = _prefill(scorer.stats, Stats(), asked.seconds + time.monotonic() - started)
-        else:
+    def score(asked: _Asked, progress: Progress) -> _Asked | Queued:
+        if scorer is None:
             asked.answers = response_cache.scorer(run.spec, run.resources).score(asked.requests, policy, progress)
-        return asked
+            return asked
+        before, started = _copy(scorer.stats), time.monotonic()
+        wait = scorer.begin(asked.prepared, progress)
+        after = _copy(scorer.stats)
+
+        def wait_for_scores() -> _Asked:
+            wait()
+            asked.remark = _prefill(after, before, asked.seconds + run.device.seconds_since(started))
+            return asked
+
+        return Queued(wait_for_scores) if may_wait else wait_for_scores()
 
     def finish(asked: _Asked) -> tuple[Rows, Remark]:
         scores: Sequence[Score] = scorer.finish(asked.prepared) if scorer else asked.answers
