@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from explorer.scoring.generate import ModelGenerator
     from explorer.scoring.hf import HFModel
     from explorer.scoring.hf_encoder_decoder import EncoderDecoderModel
+    from explorer.scoring.hf_light import LightModel
     from explorer.scoring.hf_masked import MaskedLM
     from explorer.scoring.hf_source import Source
     from explorer.scoring.hf_text_model import TextModel
@@ -60,6 +61,7 @@ class Resources:
         self._fetched: dict[tuple[str, str, str], Source] = {}  # found, and not yet loaded
         self._model: tuple[tuple[str, str, str], TextModel] | None = None
         self._other: tuple[tuple[str, str, str], MaskedLM | EncoderDecoderModel] | None = None  # no causal one
+        self._ahead: tuple[tuple[str, str, str], stopping.Begun[LightModel | None]] | None = None  # being loaded here
         self._process: ModelProcess | None = None  # in which a run's model is, or will be
         self._process_for: tuple[str, str, str] | None = None
         self._ending: threading.Thread | None = None
@@ -102,7 +104,9 @@ class Resources:
             if not self._has(wanted):
                 self._model = self._generator = self._other = None
                 source = self._fetched.pop(wanted, None) or self._find(*wanted)
-                light = hf_light.load(source, self.settings, device, dtype, self._steps())
+                light = self._take_ahead(wanted, source) or hf_light.load(
+                    source, self.settings, device, dtype, self._steps()
+                )
                 self._model = (wanted, light or self._load_whole(source, dtype, device))
             assert self._model is not None
             return self._model[1]
@@ -126,6 +130,32 @@ class Resources:
         from explorer.scoring import hf  # takes seconds, which a model of the engine's own families is spared
 
         return hf.load(source.name, self.settings, device=device, dtype=dtype, progress=self._steps(), source=source)
+
+    def load_here_ahead(self, name: str, dtype: str = "auto") -> None:
+        """As `load_ahead`, into this process: for a run whose model cannot be in one of its own."""
+        from explorer.scoring import hf_source, own_process
+
+        # Beside a model that is still there it may not fit.
+        if own_process.is_worthwhile() and not (self._ahead or self._model or self._other or self.settings.shard):
+            source = hf_source.find_unhashed_folder(name)
+            if source is not None:
+                self.admit(name)
+                loading = stopping.Begun(partial(_load_light, source, self.settings, dtype), "load ahead")
+                self._ahead = ((source.name, dtype, "auto"), loading)
+
+    def _take_ahead(self, wanted: tuple[str, str, str], source: Source) -> LightModel | None:
+        """The model that was begun ahead, if it is this one and the engine has its layers."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return None
+        model, loading = ahead
+        if model != wanted:
+            loading.leave()
+            return None
+        light = loading.result()
+        if light is not None:
+            light.identify(source)  # its weights are hashed now
+        return light
 
     def start_process(self) -> None:
         """Starts a process for the model of a run to come, where that is faster; it begins with imports."""
@@ -479,6 +509,12 @@ class Resources:
 
     def _steps(self) -> Callable[[str, float], None]:
         return lambda text, share: self._progress(text, round(100 * share), 100)
+
+
+def _load_light(source: Source, settings: Settings, dtype: str) -> LightModel | None:
+    from explorer.scoring import hf_light  # imports PyTorch, which takes most of the time
+
+    return hf_light.load(source, settings, "auto", dtype)
 
 
 def _hash(path: Path, settings: Settings) -> None:

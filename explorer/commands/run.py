@@ -107,6 +107,10 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         else:  # a model that was loaded before its turn would take the memory of the run that is under way
             resources.start_process()
             head_start.end()
+    elif (
+        is_here and not (args.dry_run or args.detach) and find_study(args.study).needs_model and queue.is_free(settings)
+    ):
+        resources.load_here_ahead(models[0], args.dtype)
     try:
         splits = splits_of(study_settings)
         # Twice: what is on this machine is read by all processes at once, what is not is fetched by this one first.

@@ -42,6 +42,8 @@ STUDIES: Mapping[str, frozenset[str]] = {
     "popularity": frozenset(),
     "perturbation": frozenset(),
 }
+# Studies that ask more of their model than another process answers: it is loaded here, and has its tokenizer from one.
+MODEL_HERE = frozenset({"icl"})
 # Who counts in any other index may have to ask a service, and a judge or such a sense method is a second model.
 ASKED_HERE = {
     "index": ("glassbox",),
@@ -93,6 +95,9 @@ def begin_run(spec: RunSpec, where: ComputeTarget, *, is_confined: bool) -> None
 
 
 def _start(study: str, settings: Sequence[str], instances: int, cards: Sequence[str]) -> None:
+    if study in MODEL_HERE and own_process.is_worthwhile():
+        with contextlib.suppress(OSError):
+            child_process.start_ahead(own_process.TOKENIZER_MODULE)
     pairs = (word.partition("=") for word in settings)
     is_asked_here = all(value in ASKED_HERE[name] for name, _, value in pairs if name in ASKED_HERE)
     if study in STUDIES and STUDIES[study] <= set(settings) and is_asked_here and own_process.is_worthwhile():

@@ -157,6 +157,8 @@ def _run(
         resources.begin_process(spec.model, spec.dtype)  # it loads while the benchmark is read
     else:
         resources.end_process()  # one that an earlier run kept cannot do all that this one asks
+        if not where.cluster and find_study(spec.study).needs_model:
+            resources.load_here_ahead(spec.model, spec.dtype)
     if dropped := folder.drop_damaged():
         say(f"Damaged, so made again: {', '.join(dropped)}")
     work = part.prepare(folder.spec, resources)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import replace
 
 from explorer.scoring import hf_direct
 from explorer.scoring.embedded import Steps
@@ -36,6 +37,10 @@ class LightModel(TextModel):
         super().__init__(direct.source, direct.runner, encoder, setup.window, setup.words, direct.dtype)
         self._direct = direct
         self._ends = setup.ends
+
+    def identify(self, source: Source) -> None:
+        """Sets the identity of a model that was loaded ahead, before its weights were hashed."""
+        self.source, self._direct = source, replace(self._direct, source=source)
 
     @property
     def ends(self) -> frozenset[int]:

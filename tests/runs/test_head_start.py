@@ -158,6 +158,15 @@ def test_a_small_run_makes_its_parts_itself(started, limit, parts):
     assert are_gone(started)
 
 
+def test_for_a_model_that_is_loaded_here_only_its_tokenizer_is_begun(started):
+    try:
+        head_start.begin(("run", "icl", "--benchmark", "trec"))
+        assert [module for module, _ in started] == [own_process.TOKENIZER_MODULE]
+    finally:
+        head_start.end()
+    assert are_gone(started)
+
+
 @pytest.mark.parametrize(
     ("given", "is_begun"),
     [([], True), (["--set", "index=glassbox"], True), (["--set", "index=v4_piletrain_llama"], False)],

@@ -14,7 +14,7 @@ from explorer import settings as settings_module
 from explorer.errors import ModelError
 from explorer.records import Request
 from explorer.resources import Resources
-from explorer.scoring import child_process, hf, hf_light, tokenizer_reading
+from explorer.scoring import child_process, hf, hf_direct, hf_light, hf_source, own_process, tokenizer_reading
 from explorer.scoring.engine import decoder
 from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.hf_light import LightModel
@@ -131,6 +131,74 @@ def test_what_ends_the_tokenizers_process_is_told(tiny_folders, settings, monkey
     reading.close()
     with pytest.raises(ModelError, match=r"tokenizer of .* ended by itself"):
         reading.result()
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """The sources of which weights were read for the engine's layers."""
+    seen, plain = [], hf_direct.load
+    monkeypatch.setattr(hf_direct, "load", lambda source, *rest: (seen.append(source), plain(source, *rest))[1])
+    monkeypatch.setattr(own_process, "is_worthwhile", lambda: True)
+    return seen
+
+
+def test_a_model_that_is_loaded_ahead_is_loaded_once_and_known_by_its_weights(tiny_folders, settings, loads):
+    resources, place = Resources(settings), str(tiny_folders("llama"))
+    resources.load_here_ahead(place, "float32")
+    resources.load_here_ahead(place, "float32")
+    model = resources.model(place, "float32")
+    assert isinstance(model, LightModel) and len(loads) == 1 and not loads[0].weights
+    assert model.record()["weights"] == model.source.weights == hf_source.find(place, settings).weights != ""
+    resources.load_here_ahead(place, "float32")  # it is there
+    assert resources.model(place, "float32") is model and len(loads) == 1
+
+
+def test_what_was_loaded_ahead_in_vain_is_left(tiny_folders, settings, loads):
+    resources = Resources(settings)
+    resources.load_here_ahead(str(tiny_folders("gpt_neox")), "float32")
+    assert resources.model(str(tiny_folders("llama")), "float32").name == str(tiny_folders("llama"))
+    others = Resources(settings)
+    others.load_here_ahead(str(tiny_folders("gpt2")), "float32")  # which the engine does not have
+    assert isinstance(others.model(str(tiny_folders("gpt2")), "float32"), hf.HFModel)
+    others = Resources(settings)
+    others.load_here_ahead("someone/a-model", "float32")  # which may have to be fetched
+    others.load_here_ahead(str(settings.cache / "none"), "float32")
+    assert others._ahead is None
+
+
+def test_what_is_wrong_with_a_model_that_was_loaded_ahead_is_told_when_it_is_wanted(
+    tiny_folders, settings, loads, monkeypatch
+):
+    def too_large(name, *rest):
+        raise ModelError(f"{name} is too large")
+
+    monkeypatch.setattr(hf_direct, "check_memory", too_large)
+    resources, place = Resources(settings), str(tiny_folders("llama"))
+    resources.load_here_ahead(place, "float32")
+    with pytest.raises(ModelError, match="is too large"):
+        resources.model(place, "float32")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("architecture", ["gpt_neox", "llama"])
+def test_on_a_gpu_scores_and_answers_are_those_of_a_processor(architecture, tiny_folders, settings, monkeypatch):
+    monkeypatch.undo()
+    place = str(tiny_folders(architecture))
+    generator = Resources(settings).generator(place, "float32")
+    cpu = hf.load(place, settings, dtype="float32", device="cpu")
+    assert isinstance(generator.model, LightModel)
+    for new in (9, 30):
+        written = [one.generate(ASKED, max_new_tokens=new) for one in (generator, ModelGenerator(cpu))]
+        assert [one.token_ids for one in written[0]] == [one.token_ids for one in written[1]]
+    assert generator.decoder.steps.works and generator.decoder.steps.captured
+    scorer = SharedPrefixScorer(generator)
+    prepared = [scorer.prepare(SCORED), scorer.prepare(SCORED[3:])]
+    for wait in [scorer.begin(each) for each in prepared]:
+        wait()
+    plain = SharedPrefixScorer(ModelGenerator(cpu))
+    for each, requests in zip(prepared, (SCORED, SCORED[3:]), strict=True):
+        for one, other in zip(scorer.finish(each), plain.score(requests), strict=True):
+            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-3)
 
 
 @pytest.mark.slow
