@@ -16,7 +16,7 @@ from explorer.scoring import hf, hf_direct
 from explorer.scoring.engine import decoder
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.engine.contract import Answer, StopRules
-from explorer.scoring.engine.cuda_graphs import CapturedSteps, find_shape, room_for
+from explorer.scoring.engine.cuda_graphs import BATCHES_IN_SPARE_ROOM, CapturedSteps, find_shape, room_for
 from explorer.scoring.engine.decoder import open_cached_decoder
 from explorer.scoring.engine.kv_cache import NOWHERE, CachedRows, PrefixRoom
 from explorer.scoring.engine.prefixes import group
@@ -329,7 +329,7 @@ def test_a_step_that_was_captured_for_more_serves_short_answers(captured, wanted
 
 
 @pytest.mark.parametrize(
-    ("tokens", "room"), [(1, 64), (64, 64), (65, 128), (512, 512), (513, 1024), (1024, 1024), (1025, 1536)]
+    ("tokens", "room"), [(1, 64), (64, 64), (65, 128), (512, 512), (513, 768), (1024, 1024), (1025, 1280)]
 )
 def test_prefixes_of_like_length_have_the_same_room(tokens, room):
     prefix = CachedRows(1, tokens, torch.device("cpu"))
@@ -361,6 +361,18 @@ def test_one_captured_step_writes_behind_prefixes_of_several_lengths(model, new)
 def behind(words):
     """Texts behind a prefix of so many times the same words."""
     return ["the keys to the old cabinet " * words + end for end in ("and", "nothing", "a day", "Zürich")]
+
+
+def test_a_prefix_behind_which_much_is_written_gets_a_step_of_its_own_length(gemma):
+    generator = with_captured_steps(gemma)
+    steps = generator._decoder.steps
+    rooms = []
+    for words in (14, *[8] * BATCHES_IN_SPARE_ROOM, 8, 8):
+        texts = behind(words)
+        found = generator.generate(ask(texts), max_new_tokens=9)
+        assert ids_of(found) == [plain(gemma, text, 9) for text in texts]
+        rooms.append(next(reversed(steps.captured))[2])
+    assert rooms[0] == rooms[BATCHES_IN_SPARE_ROOM] > rooms[-2] == rooms[-1]
 
 
 @pytest.mark.parametrize("heat", [0.0, 0.8])

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 
@@ -30,7 +31,10 @@ SLOT_MULTIPLE = 32  # capacities are multiples of this, so that batches of like 
 MIN_NEW_TOKENS = 4  # new tokens from which a captured step pays
 ROOM_TO_SPARE = 2  # times as many rows and slots as are needed that a step may have for long answers
 
-MIN_ROOM, ROOM_MULTIPLE = 64, 512  # slots for prefixes: powers of two between these, then multiples of the second
+# Slots for prefixes are multiples of the first number up to so many tokens, else of the second.
+ROOM_MULTIPLES, LONG_PREFIX = (64, 256), 512
+SPARE_ROOM = 512  # slots more than a prefix needs that it may be given, at most twice as many, ...
+BATCHES_IN_SPARE_ROOM = 4  # ... until so many batches were written behind it one after another
 
 Shape = tuple[int, int, int]  # rows, slots of each, and slots for what all of them share
 Forward = Callable[[torch.Tensor, torch.Tensor, CachedRows], torch.Tensor]  # ids, positions, rows → hidden states
@@ -131,15 +135,14 @@ def room_for(prefix: CachedRows | None) -> int:
     """How many slots a captured step has for a prefix."""
     if prefix is None:
         return 0
-    if prefix.used > ROOM_MULTIPLE:
-        return -(-prefix.used // ROOM_MULTIPLE) * ROOM_MULTIPLE
-    return max(MIN_ROOM, 1 << (prefix.used - 1).bit_length())
+    multiple = ROOM_MULTIPLES[prefix.used > LONG_PREFIX]
+    return -(-prefix.used // multiple) * multiple
 
 
 # To capture a step takes as long as to replay it some hundred times. So a larger one that is there serves, too: for a
 # short answer whatever its size, else while little is computed in vain. Room for a longer prefix is read in vain by
-# every row at every step: so much of it that a capture costs no less.
-def find_shape(captured: Iterable[Shape], wanted: Shape, new_tokens: int) -> Shape:
+# every row at every step, which costs less than a capture only as long as few batches are written behind a prefix.
+def find_shape(captured: Iterable[Shape], wanted: Shape, new_tokens: int, spare_room: int = SPARE_ROOM) -> Shape:
     """The smallest of the captured shapes in which so many new tokens are best written, else the one wanted."""
     count, capacity, room = wanted
     factor = ROOM_TO_SPARE if new_tokens > MAX_SHORT_ANSWER else math.inf
@@ -148,7 +151,7 @@ def find_shape(captured: Iterable[Shape], wanted: Shape, new_tokens: int) -> Sha
         for shape in captured
         if count <= shape[0] <= factor * count
         and capacity <= shape[1] <= factor * capacity
-        and room <= shape[2] <= min(2 * room, room + ROOM_MULTIPLE)
+        and room <= shape[2] <= min(2 * room, room + spare_room)
     ]
     return min(fitting, key=lambda shape: shape[0] * (shape[1] + shape[2]), default=wanted)
 
@@ -159,6 +162,8 @@ class CapturedSteps:
     def __init__(self, forward: Forward, choose: Choose, window: int, near: float) -> None:
         self.forward, self.choose, self.window, self.tolerance = forward, choose, window, near
         self.works = True
+        self._prefix: Callable[[], CachedRows | None] = lambda: None  # behind which the last batches were written ...
+        self._batches = 0  # ... and how many
         self.captured: OrderedDict[Shape, CapturedStep] = OrderedDict()
 
     def step_for(
@@ -170,7 +175,7 @@ class CapturedSteps:
         # Few shapes, so that steps are found again: full batches, powers of two, and multiples of SLOTS.
         count = rows.count if rows.count == full else 1 << (rows.count - 1).bit_length()
         capacity = -(-(rows.used + most) // SLOT_MULTIPLE) * SLOT_MULTIPLE
-        key = find_shape(self.captured, (count, capacity, room_for(rows.prefix)), most)
+        key = find_shape(self.captured, (count, capacity, room_for(rows.prefix)), most, self._spare_room(rows.prefix))
         step = self.captured.get(key)
         if step is None:
             # Before the new one is made: each holds keys and values of a whole batch.
@@ -189,6 +194,14 @@ class CapturedSteps:
         self.captured.move_to_end(key)
         step.load(rows, tokens, positions)
         return step
+
+    def _spare_room(self, prefix: CachedRows | None) -> int:
+        """How many slots too many the next batch behind this prefix may have for it."""
+        if prefix is None or self._prefix() is not prefix:
+            self._batches = 0
+            self._prefix = weakref.ref(prefix) if prefix else lambda: None
+        self._batches += 1
+        return SPARE_ROOM if self._batches <= BATCHES_IN_SPARE_ROOM else 0
 
     def clear(self) -> None:
         """Gives the memory back."""
