@@ -19,7 +19,7 @@ from explorer.scoring.engine.contract import Answer, StopRules
 from explorer.scoring.engine.cuda_graphs import BATCHES_IN_SPARE_ROOM, CapturedSteps, find_shape, room_for
 from explorer.scoring.engine.decoder import open_cached_decoder
 from explorer.scoring.engine.kv_cache import NOWHERE, CachedRows, PrefixRoom
-from explorer.scoring.engine.prefixes import group
+from explorer.scoring.engine.prefixes import common_start, group
 from explorer.scoring.generate import ModelGenerator, chat_text
 from explorer.scoring.hf_source import Source
 from explorer.scoring.short_answers import ShortAnswers
@@ -300,6 +300,16 @@ def test_groups_stand_apart_only_where_it_pays():
     other = [(2, 2, 2, 2, last) for last in range(5)]
     assert [(found.depth, len(found.members)) for found in group([*one, *other], 10)] == [(4, 5), (4, 5)]
     assert [(found.depth, len(found.members)) for found in group([*one, *other], 100)] == [(0, 10)]
+
+
+@pytest.mark.parametrize(
+    ("sequences", "start"),
+    [([], 0), ([(1, 2)], 2), ([(1, 2, 3), (1, 2, 4), (1, 2)], 2), ([(1, 2), (), (1,)], 0), ([(5,), (6, 1)], 0)],
+)
+def test_what_all_sequences_begin_with(sequences, start):
+    assert common_start(sequences) == start
+    for together in group(sequences, 0):
+        assert all(len(sequences[place]) > together.depth or not sequences[place] for place in together.members)
 
 
 def test_sequences_that_each_go_on_from_the_one_before_nest_no_deeper_than_python_can():

@@ -83,10 +83,12 @@ class CachedDecoder:
         self, prefix: Ids, answers: Sequence[Answer], stats: Stats, done: Callable[[int], None]
     ) -> Callable[[], None]:
         """As `write`, but returns when the last batch is queued on a GPU, if it can be; what is given waits for it."""
-        if not self.prefixes.is_worth(prefix, {answer.prompt for answer in answers}):
+        # All begin with the prefix, so that what comes behind it says which are the same, and how they are sorted.
+        shared = len(prefix)
+        if not self.prefixes.is_worth(prefix, {answer.prompt[shared:] for answer in answers}):
             prefix = ()
         # In sorted order, so that prompts that begin alike are read together.
-        pending = sorted(answers, key=lambda answer: answer.prompt)
+        pending = sorted(answers, key=lambda answer: answer.prompt[shared:])
         most = self.rows
         earlier: PendingBatch | None = None
         while pending:

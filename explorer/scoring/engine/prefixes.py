@@ -27,13 +27,27 @@ class Group:
 
 def group(sequences: Sequence[tuple[int, ...]], cost: float) -> list[Group]:
     """Groups that cover all sequences; some stand apart where their longer prefix saves more than `cost` tokens."""
-    order = sorted(range(len(sequences)), key=sequences.__getitem__)
-    arrays = [np.asarray(sequences[place]) for place in order]
-    shared = [tree.common_prefix(left, right) for left, right in pairwise(arrays)]
+    # Prompts of thousands of tokens that differ in the last ones are told apart by these alone.
+    start = common_start(sequences)
+    tails = [sequence[start:] for sequence in sequences]
+    order = sorted(range(len(sequences)), key=tails.__getitem__)
+    arrays = [np.asarray(tails[place], dtype=np.int64) for place in order]
+    shared = [start + tree.common_prefix(left, right) for left, right in pairwise(arrays)]
     # The last token of a sequence is never shared: the model answers after it.
-    most = [max(0, len(array) - 1) for array in arrays]
+    most = [max(0, start + len(array) - 1) for array in arrays]
     divided = _divide(0, len(order), shared, most, cost, DEEPEST) if order else []
     return [Group(depth, tuple(order[place] for place in places)) for depth, places in divided]
+
+
+def common_start(sequences: Sequence[tuple[int, ...]]) -> int:
+    """How many tokens all of the sequences begin with."""
+    if not sequences:
+        return 0
+    start = sequences[0]
+    for sequence in sequences:
+        if sequence[: len(start)] != start:
+            start = start[: tree.common_prefix(np.asarray(start), np.asarray(sequence))]
+    return len(start)
 
 
 def _divide(
