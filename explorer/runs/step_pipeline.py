@@ -16,6 +16,7 @@ anybody waits for the results, so that the GPU goes from one to the other.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from explorer.stopping import Begun
 from explorer.studies.study import Progress
 
 MAX_UNFINISHED = 8  # steps that the model is done with and whose rows are not kept yet
+SECONDS_TO_LEAVE = 1.0  # that what nobody waits for any more has to end
 MAX_PREPARED = 4  # steps that are prepared before their turn, ...
 REQUESTS_PREPARED = 20_000  # ... as long as they have no more requests than so many, but for one of them
 
@@ -162,12 +164,17 @@ class _Finishing:
     def end(self) -> None:
         """Returns when nothing is written any more: what the model is done with is kept where that takes no longer."""
         unfinished = list(self._begun.values())[-MAX_UNFINISHED:]
-        for each in unfinished:
-            each.settle(SECONDS_TO_STORE)
+        _settle(unfinished, SECONDS_TO_STORE)
         for each in unfinished:
             each.leave()
-        for each in unfinished:
-            each.settle(1.0)
+        _settle(unfinished, SECONDS_TO_LEAVE)
+
+
+def _settle(all_begun: Sequence[Begun[Any]], seconds: float) -> None:
+    """Returns when all have ended, or after so many seconds."""
+    end = time.monotonic() + seconds
+    for each in all_begun:
+        each.settle(max(0.0, end - time.monotonic()))
 
 
 def _prepare_after(before: Begun[Any] | None, step: StagedStep) -> Any:

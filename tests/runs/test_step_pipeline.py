@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -189,6 +190,22 @@ def test_a_step_that_is_finished_after_nobody_waits_any_more_is_not_kept(tmp_pat
         thread.join(PATIENCE)
         assert not thread.is_alive()
     assert "finish a" in recipe.done and recipe.files == []
+
+
+def test_a_cancelled_run_waits_once_for_all_that_are_not_finished(tmp_path, monkeypatch):
+    from explorer.runs import step_pipeline
+
+    # Patience is counted, not measured: each of the three that wait is given what is left of it.
+    given = []
+    monkeypatch.setattr(step_pipeline.Begun, "settle", lambda self, seconds: given.append(seconds))
+    monkeypatch.setattr(step_pipeline, "time", SimpleNamespace(monotonic=lambda: 100.0 + len(given)))
+    recipe = Recipe(tmp_path, fail="run d")
+    recipe.waits = {"finish a": threading.Event()}
+    with pytest.raises(RunError):
+        recipe.make()
+    recipe.waits["finish a"].set()
+    store, leave = step_pipeline.SECONDS_TO_STORE, step_pipeline.SECONDS_TO_LEAVE
+    assert given == [store, store - 1, store - 2, leave, max(0, leave - 1), 0]
 
 
 def test_progress_counts_the_requests_of_all_steps_those_that_are_kept_included(tmp_path):
