@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,15 +182,19 @@ JUDGED = [name for name, (_, kind, _, _) in SHAPES.items() if kind not in ("labe
 
 @pytest.fixture(scope="module")
 def scored(embedded_model):
-    """File → its instances, each with its scores by the embedded model, all asked at once."""
+    """File → its instances, each with its scores by the embedded model; what several files ask is asked once."""
     from explorer.scoring.score import score
 
     model = embedded_model("gemma-3-270m")
     parsed = {name: parse(name, **SHAPES[name][0])[1].instances for name in (*JUDGED, *RATED, *SUITES)}
     asked = {name: [prompts.requests(one) for one in instances] for name, instances in parsed.items()}
-    found = iter(score(model, [one for lists in asked.values() for requests in lists for one in requests]))
+    texts = {(one.context, one.continuation): one for lists in asked.values() for some in lists for one in some}
+    found = dict(zip(texts, score(model, list(texts.values())), strict=True))
     return {
-        name: [(one, [next(found) for _ in requests]) for one, requests in zip(instances, asked[name], strict=True)]
+        name: [
+            (instance, [replace(found[one.context, one.continuation], request=one) for one in requests])
+            for instance, requests in zip(instances, asked[name], strict=True)
+        ]
         for name, instances in parsed.items()
     }
 

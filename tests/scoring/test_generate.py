@@ -451,7 +451,7 @@ def test_captured_steps_write_what_plain_generate_does(architecture, tiny_folder
 @pytest.mark.parametrize("name", ["gemma-3-270m", "smollm2-135m-instruct"])
 def test_embedded_models_answer_as_plain_generate_does(name, embedded_model):
     model = embedded_model(name)
-    labels = ["kidney development", "mitochondrion", "DNA repair", "regulation of cell division", "heart morphogenesis"]
+    labels = ["kidney development", "mitochondrion", "DNA repair"]
     texts = [f"In the Gene Ontology, the GO ID of the label '{label}' is GO:" for label in labels]
     generator = ModelGenerator(model)
     found = generator.generate(ask(texts), max_new_tokens=10, until=lambda text: bool(re.match(r"\d{7}\D", text)))
