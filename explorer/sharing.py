@@ -113,6 +113,8 @@ def hold(path: Path, waiting: Callable[[], None] | None = None, longest: float =
 
 def kept_from_us(path: Path, *, writing: bool = False) -> str:
     """A sentence where `path` is there but another account keeps it from being read (or written) by ours, else ""."""
+    if _is_open_to_us(path, writing):
+        return ""
     for place in (*reversed(path.parents), path):
         try:
             status = place.stat()
@@ -130,6 +132,21 @@ def kept_from_us(path: Path, *, writing: bool = False) -> str:
                     "is; ask for the rights (chmod -R g+rwX, where both accounts are in its group)."
                 )
     return ""
+
+
+def _is_open_to_us(path: Path, writing: bool) -> bool:
+    """Whether nothing keeps us from `path`, at one glance at it: what can be read lies in folders that can be entered.
+
+    A list of runs asks of dozens of files, each of which lies in the same ten folders.
+    """
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return os.access(path.parent, os.X_OK)  # it is not there; else a folder above may hide it
+    except OSError:
+        return False
+    readable = os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(status.st_mode) else 0))
+    return readable and (not writing or status.st_uid == _ourselves() or os.access(path, os.W_OK))
 
 
 def kept_within(folder: Path, *, writing: bool = False) -> str:
