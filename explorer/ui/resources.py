@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib
 import os
@@ -36,6 +37,7 @@ Answer = TypeVar("Answer")
 # A run has the night, a visitor has not.
 LIVE = Limits(concurrency=4, timeout=60, tries=2, longest_wait=5)
 LIVE_COUNTS = Patience(read=15, tries=2, delay=0.5, longest_delay=1)
+NAMED = ("EXPLORER_", "OPENAI_", "HOME", "USERPROFILE")  # how the variables begin that settings are read from
 # Streamlit goes through the fields of an argument one by one, a millisecond for the settings, 20 times a page.
 BY_VALUE: dict[str | type[Any], Callable[[Any], Any]] = {Settings: hash}
 
@@ -43,12 +45,18 @@ BY_VALUE: dict[str | type[Any], Callable[[Any], Any]] = {Settings: hash}
 def settings() -> Settings:
     """Where things are kept, from the environment; the page ends with a sentence where that cannot be read."""
     try:
-        return settings_module.read()
+        return _settings(tuple(item for item in os.environ.items() if item[0].startswith(NAMED)))
     except UsageError as error:
         from explorer.ui import show
 
         st.error(show.plain(str(error)))
         st.stop()
+
+
+@functools.lru_cache(maxsize=1)
+def _settings(environment: tuple[tuple[str, str], ...]) -> Settings:
+    """The settings of this environment, which a page asks for twenty times and which change with it alone."""
+    return settings_module.read()
 
 
 def resources() -> Resources:
