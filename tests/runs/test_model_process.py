@@ -128,6 +128,8 @@ def done(settings, study: str, model: str) -> tuple[RunFolder, list[str]]:
 
 @pytest.mark.parametrize("study", SETTINGS)
 def test_rows_are_those_of_a_model_in_the_same_process(settings, tiny_gpt2, monkeypatch, tmp_path, study):
+    if study != "accuracy":  # findings are made here, of the same rows; one study shows that such a run has them
+        monkeypatch.setattr(Study, "summarize_run", lambda *given: [])
     apart, said = done(settings, study, str(tiny_gpt2))
     assert apart.progress().status == "complete", said
     rows = {table: apart.read(table) for table in ("scores", "measures", "instances")}
