@@ -42,7 +42,8 @@ STUDIES: Mapping[str, frozenset[str]] = {
     "popularity": frozenset(),
     "perturbation": frozenset(),
 }
-# Studies that ask more of their model than another process answers: it is loaded here, and has its tokenizer from one.
+# Studies that ask more of their model than another process answers: it is loaded here, and has its tokenizer from one;
+# what it writes is judged in another.
 MODEL_HERE = frozenset({"icl"})
 # Who counts in any other index may have to ask a service, and a judge or such a sense method is a second model.
 ASKED_HERE = {
@@ -98,6 +99,7 @@ def _start(study: str, settings: Sequence[str], instances: int, cards: Sequence[
     if study in MODEL_HERE and own_process.is_worthwhile():
         with contextlib.suppress(OSError):
             child_process.start_ahead(own_process.TOKENIZER_MODULE)
+            child_process.start_ahead(own_process.JUDGING_MODULE)
     pairs = (word.partition("=") for word in settings)
     is_asked_here = all(value in ASKED_HERE[name] for name, _, value in pairs if name in ASKED_HERE)
     if study in STUDIES and STUDIES[study] <= set(settings) and is_asked_here and own_process.is_worthwhile():
@@ -117,9 +119,9 @@ def read_benchmark(settings: Settings, benchmark: str, splits: Sequence[str], *,
     child_process.send_ahead(PART_MODULE, ("read", BenchmarkToRead(settings, benchmark, tuple(splits), is_fetched)))
 
 
-def end() -> None:
-    """Ends what was begun and not taken."""
-    child_process.end_ahead()
+def end(but: str = "") -> None:
+    """Ends what was begun and not taken, all but the processes of one module."""
+    child_process.end_ahead(but)
 
 
 def _limit(arguments: Sequence[str]) -> int:

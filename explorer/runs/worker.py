@@ -28,6 +28,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.interrupt import interrupted
 from explorer.runs.queue import leave_queue, wait_for_turn
 from explorer.runs.state import Cancelled
+from explorer.scoring import own_process
 from explorer.studies import study as find_study
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def _always(text: str) -> Callable[[], str]:
 def _make_parts(folder: RunFolder, work: part.RunWork, meter: Meter, stamp: Callable[[], str]) -> None:
     recipe = work.recipe
     if recipe.stages is None or not recipe.stages.may_overlap(work.spec, work.resources):
-        head_start.end()
+        head_start.end(own_process.JUDGING_MODULE)
         _one_by_one(folder, work, meter, stamp())
         return
     model = None if folder.is_confined else work.resources.process_of(work.spec.model, work.spec.dtype)

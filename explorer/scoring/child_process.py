@@ -45,11 +45,10 @@ def send_ahead(module: str, message: Message) -> None:
             started.connection.send(message)
 
 
-def end_ahead() -> None:
-    """Ends the processes that were started ahead and that nobody took."""
-    while _AHEAD:
-        _, waiting = _AHEAD.popitem()
-        for started in waiting:
+def end_ahead(but: str = "") -> None:
+    """Ends the processes that were started ahead and that nobody took, all but those of one module."""
+    for key in [(module, card) for module, card in _AHEAD if module != but]:
+        for started in _AHEAD.pop(key, ()):
             started.connection.close()
             started.process.kill()
             started.process.wait()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 MODEL_MODULE = "explorer.scoring.model_process_child"
 TOKENIZER_MODULE = "explorer.scoring.tokenizer_child"
+JUDGING_MODULE = "explorer.cluster.judging_child"
 DRIVER = Path("/dev/nvidiactl")  # there where NVIDIA's driver is
 
 

@@ -158,10 +158,10 @@ def test_a_small_run_makes_its_parts_itself(started, limit, parts):
     assert are_gone(started)
 
 
-def test_for_a_model_that_is_loaded_here_only_its_tokenizer_is_begun(started):
+def test_for_a_model_that_is_loaded_here_its_tokenizer_and_what_judges_are_begun(started):
     try:
         head_start.begin(("run", "icl", "--benchmark", "trec"))
-        assert [module for module, _ in started] == [own_process.TOKENIZER_MODULE]
+        assert [module for module, _ in started] == [own_process.TOKENIZER_MODULE, own_process.JUDGING_MODULE]
     finally:
         head_start.end()
     assert are_gone(started)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from explorer import prompts_icl
 from explorer.records import Factor, Generation, Instance, Score
@@ -17,6 +17,12 @@ from explorer.variants.demonstrations import Pieces
 if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.rows.builders import Row
+
+
+class Judge(Protocol):
+    """A rule, here or in a process of its own."""
+
+    def judge(self, references: Sequence[str], candidates: Sequence[str]) -> list[Match]: ...
 
 
 def rule_of(
@@ -45,7 +51,7 @@ def load(rule: Rule) -> None:
     rule.load()
 
 
-def judge_completions(rule: Rule, items: Sequence[Pieces], answers: Sequence[Generation]) -> list[Match]:
+def judge_completions(rule: Judge, items: Sequence[Pieces], answers: Sequence[Generation]) -> list[Match]:
     """How like the second piece of each item what the model wrote is, cut where a completion ends."""
     return rule.judge([pieces.second for pieces in items], [prompts_icl.completion(answer.text) for answer in answers])
 

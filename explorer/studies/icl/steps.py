@@ -6,6 +6,7 @@ Steps of the judge model, a second one, come after all others are done: they ask
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from explorer.runs import response_cache
 from explorer.runs.folder import RunFolder
 from explorer.runs.step_cache import KeptSteps, Remark, Rows
 from explorer.runs.step_pipeline import Queued, StagedStep, make_steps
-from explorer.scoring import http
+from explorer.scoring import http, own_process
 from explorer.scoring.generate import ModelGenerator, Stats, Until
 from explorer.scoring.policy import ScoringPolicy
 from explorer.similarity import replication
@@ -29,6 +30,7 @@ from explorer.stopping import Begun
 from explorer.studies import chat
 from explorer.studies.icl import asking, judging
 from explorer.studies.icl.context import DrawnItems, Plan, performance
+from explorer.studies.icl.judging_process import JudgingProcess
 from explorer.studies.study import Progress
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ class IclRun:
     drawn: DrawnItems
     instances: Sequence[Instance]
     device: DeviceTime = field(default_factory=DeviceTime)
+    apart: JudgingProcess | None = None  # which judges completions
 
     @property
     def judge(self) -> str:
@@ -89,12 +92,25 @@ class IclRun:
         resources = self.resources.beside() if name != self.spec.model else self.resources
         return resources.generator(name, self.spec.dtype if name == self.spec.model else "auto")
 
-    def rule(self) -> replication.Rule:
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """The ROUGE-L recall and the cosine that a near-exact completion reaches."""
+        return float(self.spec.settings["rouge"]), float(self.spec.settings["cosine"])
+
+    def rule(self) -> judging.Judge:
         """The rule that judges completions."""
-        settings = self.spec.settings
-        return judging.rule_of(
-            self.resources, float(settings["rouge"]), float(settings["cosine"]), names=not self.drawn.foreign
-        )
+        return self.apart or self.own_rule()
+
+    def own_rule(self) -> replication.Rule:
+        """The rule that judges them in this process."""
+        return judging.rule_of(self.resources, *self.thresholds, names=not self.drawn.foreign)
+
+    def with_judges(self) -> IclRun:
+        """The same with completions judged in a process of their own, where the model is on a card of this machine."""
+        if http.is_endpoint(self.spec.model) or not own_process.is_worthwhile():
+            return self
+        apart = JudgingProcess(self.resources.settings, *self.thresholds, names=not self.drawn.foreign)
+        return dataclasses.replace(self, apart=apart)
 
     def policy(self) -> ScoringPolicy:
         """The policy that labels are scored under."""
@@ -121,12 +137,15 @@ def make_all(run: IclRun, context_plan: Plan, kept: KeptSteps, progress: Progres
 
     # What completions are judged by is loaded while the model writes the first of them.
     lacking = any(step.kind == "replication" and not kept.has(step.name) for _, step in asked)
-    loading = Begun(lambda: judging.load(run.rule()), "load judges") if lacking else None
+    run = run.with_judges() if lacking else run
+    loading = Begun(lambda: judging.load(run.own_rule()), "load judges") if lacking and not run.apart else None
     try:
         rows = make(asked, (), 0)
     finally:
         if loading is not None:
             loading.leave()
+        if run.apart:
+            run.apart.close()
     return rows + make(judged, rows, first, judge=True)
 
 
