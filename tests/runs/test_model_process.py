@@ -237,7 +237,7 @@ def test_rows_come_to_another_process_as_they_are():
 def test_what_waits_is_gathered_up_to_a_bound_in_its_order_and_by_its_options():
     messages = queue.SimpleQueue()
     plain, moments = RowOptions(), RowOptions(moments=True)
-    for number, (rows, options) in enumerate([(100, plain), (100, plain), (100, plain), (1, moments), (1, plain)]):
+    for number, (rows, options) in enumerate([(200, plain), (200, plain), (200, plain), (1, moments), (1, plain)]):
         messages.put(("score", number, [None] * rows, options))
     gathered, first = [], None
     while first is not None or not messages.empty():
