@@ -99,7 +99,7 @@ def _start(study: str, settings: Sequence[str], instances: int, cards: Sequence[
     if study in MODEL_HERE and own_process.is_worthwhile():
         with contextlib.suppress(OSError):
             child_process.start_ahead(own_process.TOKENIZER_MODULE)
-            child_process.start_ahead(own_process.JUDGING_MODULE)
+            child_process.start_ahead(own_process.JUDGING_MODULE, card=own_process.NO_CARD)
     pairs = (word.partition("=") for word in settings)
     is_asked_here = all(value in ASKED_HERE[name] for name, _, value in pairs if name in ASKED_HERE)
     if study in STUDIES and STUDIES[study] <= set(settings) and is_asked_here and own_process.is_worthwhile():

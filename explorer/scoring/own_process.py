@@ -9,6 +9,7 @@ from pathlib import Path
 MODEL_MODULE = "explorer.scoring.model_process_child"
 TOKENIZER_MODULE = "explorer.scoring.tokenizer_child"
 JUDGING_MODULE = "explorer.cluster.judging_child"
+NO_CARD = "-1"  # as CUDA reads it; for a process beside one whose model may fill the card
 DRIVER = Path("/dev/nvidiactl")  # there where NVIDIA's driver is
 
 

@@ -90,7 +90,10 @@ def test_a_run_is_judged_apart_only_beside_a_card(settings, monkeypatch):
     assert run.with_judges() is run
     monkeypatch.setattr(own_process, "is_worthwhile", lambda: True)
     monkeypatch.setattr(child_process, "subprocess", FORKED)
+    cards, start = [], child_process._start
+    monkeypatch.setattr(child_process, "_start", lambda module, card="": (cards.append(card), start(module, card))[1])
     apart = run.with_judges()
+    assert cards == ["-1"]  # the model may fill the card
     try:
         assert apart.rule() is apart.apart
         assert [match.kind for match in apart.rule().judge(REFERENCES, COMPLETIONS)] == [

@@ -1,7 +1,7 @@
 """Completions judged in a process of their own, beside one that has a model on a card.
 
 Its packages take seconds to import and its judgments seconds to make, all of it Python. In one process the thread that
-orders the card's work would wait for both (bench/RESULTS.md).
+orders the card's work would wait for both (bench/RESULTS.md). It sees no card, which the model may fill.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from explorer import stopping
 from explorer.errors import RunError
 from explorer.scoring.child_process import Child, Message
 from explorer.scoring.model_process import rebuild_error
-from explorer.scoring.own_process import JUDGING_MODULE
+from explorer.scoring.own_process import JUDGING_MODULE, NO_CARD
 from explorer.settings import Settings
 from explorer.similarity.replication import Match
 
@@ -29,7 +29,7 @@ class JudgingProcess:
         self._pending: dict[int, Future[list[Match]]] = {}
         self._number = 0
         self._reason: Exception | None = None  # why nothing more comes
-        self._child = Child(JUDGING_MODULE, self._take, self._ended)
+        self._child = Child(JUDGING_MODULE, self._take, self._ended, card=NO_CARD)
         self._send(("load", settings, rouge, cosine, names))
 
     def judge(self, references: Sequence[str], candidates: Sequence[str]) -> list[Match]:
