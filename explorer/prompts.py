@@ -367,6 +367,16 @@ FORMATS: dict[str, Format] = {
     "text": Format(_ask_text, _context),
 }
 
+# Formats that ask for one text or for regions, or for options after nothing: what a context adds cannot be compared.
+WITHOUT_CONTEXT = ("sentence", "crows_pairs", "cloze", "syntaxgym", "concept", "text")
+
+
+def compares_after_context(instance: Instance) -> bool:
+    """Whether the instance has options that are compared after a context."""
+    if instance.format in WITHOUT_CONTEXT:
+        return False
+    return instance.format == "context_options" or bool(instance.context.strip())
+
 
 def _format(instance: Instance) -> Format:
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from explorer import prompts
 from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
 from explorer.runs import named_models
@@ -96,6 +97,7 @@ def make_spec(
     if set(chat.CHAT) & set(recipe.settings):
         formats = {instance.format for instance in chosen}
         resolved = chat.settled(resolved, model, formats, kinds, resources.settings)
+    _refuse_pmi(resolved, benchmark, chosen)
     if recipe.needs_model:
         resolved = chat.with_template(study, resolved, model, resources.settings)
     if folders := named_models.versions(resolved, resources.settings):
@@ -137,6 +139,16 @@ def _refuse_other_languages(
                 f"The setting {name} of the study {recipe.name} adds English words; {benchmark} is not English: "
                 f"{reason}. Leave {name} empty."
             )
+
+
+def _refuse_pmi(resolved: Mapping[str, Any], benchmark: str, chosen: Sequence[Instance]) -> None:
+    """UsageError where the gain over no context would be compared, and nothing is asked after a context."""
+    if resolved.get("normalization") == "pmi" and not any(map(prompts.compares_after_context, chosen)):
+        kinds = ", ".join(sorted({instance.kind for instance in chosen}))
+        raise UsageError(
+            f"The normalization pmi compares what a context adds to each option, and {benchmark} ({kinds}) compares no "
+            "options after a context. Choose another one, or leave normalization out."
+        )
 
 
 def _refuse_preset(study: str, preset: str) -> None:

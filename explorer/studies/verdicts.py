@@ -38,7 +38,10 @@ def judge_all(
 ) -> Measures:
     """What `judge` gives for each instance and its scores, one after another; verdicts between options all at once."""
     measures = Measures()
-    choices = [_options(instance, scores) if instance.kind in CHOOSING else None for instance, scores in judged]
+    by_itself = policy.normalization != "pmi"  # whether an option's score alone tells its number
+    choices = [
+        _options(instance, scores) if by_itself and instance.kind in CHOOSING else None for instance, scores in judged
+    ]
     plain = [place for place, options in enumerate(choices) if options is not None]
     compared = reduce.compare_all([choices[i] or () for i in plain], [judged[i][0].gold for i in plain], policy, dtype)
     verdicts = dict(zip(plain, compared, strict=True))
@@ -53,6 +56,7 @@ def judge_all(
 
 JUDGMENT = ("yes", "no")  # roles of the two answers to the question about a sentence
 CHOOSING = ("pair", "choice", "labelled")  # kinds judged by their options
+NO_CONTEXT = "an option stands after no context, so that there is nothing that a context adds (pmi)"
 
 
 def _options(instance: Instance, scores: Sequence[Score]) -> list[Score | None] | None:
@@ -101,8 +105,9 @@ def _judge_options(
     options = [by_option.get(option) for option in range(len(instance.options))]
     prior_sums = [priors.get(option, math.nan) for option in range(len(options))] if priors else None
     verdict = reduce.compare(options, instance.gold, policy, dtype, unconditional=prior_sums)
+    without_context = policy.normalization == "pmi" and any(option not in priors for option in by_option)
     return [
-        measure_row(instance.id, name, value, reason=reason, factors=factors)
+        measure_row(instance.id, name, value, reason=NO_CONTEXT if without_context else reason, factors=factors)
         for name, value, reason in _measures_of(verdict, options)
     ]
 

@@ -60,7 +60,7 @@ CONCEPTS = "".join(f"TOY:{7 * n + 1:07d};{word} valve;0;{n * n}\n" for n, word i
 # name → study, benchmark, settings
 RUNS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "accuracy": ("accuracy", "odd", {}),
-    "accuracy_pmi": ("accuracy", "odd", {"normalization": "pmi", "tokens": False}),
+    "accuracy_pmi": ("accuracy", "starter_causes", {"per_group": 2, "normalization": "pmi", "tokens": False}),
     "accuracy_regions": ("accuracy", "syntaxgym", {}),
     "accuracy_cloze": ("accuracy", "starter_cloze", {"per_group": 2}),
     "accuracy_choice": ("accuracy", "starter_causes", {"per_group": 2}),

@@ -229,6 +229,16 @@ REFUSED = {
         "The normalization pmi compares with an option after nothing, and an answer in a chat stands after a question. "
         "Choose another one, or leave chat out.",
     ),
+    "pmi of sentences that stand after nothing": (
+        {"normalization": "pmi"},
+        "The normalization pmi compares what a context adds to each option, and starter_pairs (pair) compares no "
+        "options after a context. Choose another one, or leave normalization out.",
+    ),
+    "pmi of last words": (
+        {"normalization": "pmi", "benchmark": "starter_cloze"},
+        "The normalization pmi compares what a context adds to each option, and starter_cloze (cloze) compares no "
+        "options after a context. Choose another one, or leave normalization out.",
+    ),
     "judgment for its length": (
         {"ask": "judge", "normalization": "per_char"},
         "The setting ask=judge compares log P(yes) with log P(no), whatever the normalization. Leave normalization or "

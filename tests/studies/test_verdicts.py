@@ -13,6 +13,7 @@ from explorer.records import Condition, Instance, Request, Score
 from explorer.scoring.policy import PRESETS
 from explorer.studies import verdicts
 from explorer.studies.accuracy import findings as accuracy_findings
+from explorer.studies.accuracy import study as accuracy_study
 
 NATURAL = PRESETS["natural"]
 
@@ -185,3 +186,42 @@ def test_shares_are_given_by_group_over_all_and_as_the_mean_of_groups():
     assert found["accuracy", "overall"] == 0.5
     assert found["accuracy", "mean over groups"] == pytest.approx(1 / 3)
     assert found["accuracy", "a"] == pytest.approx(2 / 3)
+
+
+PMI = dataclasses.replace(NATURAL, normalization="pmi")
+CHOICE = Instance(
+    "t/g/2", "t", "all", "g", "choice", "choice", context="It rained, so", options=("they ran.", "it sat."), gold=0
+)
+
+
+def test_what_a_context_adds_is_compared_where_there_is_one():
+    requests = accuracy_study.build_requests(CHOICE, PMI)
+    assert [(request.role, bool(request.context)) for request in requests] == [
+        ("option", True), ("option", True), ("unconditional", False), ("unconditional", False),
+    ]  # fmt: skip
+    # -1 - -4 = 3 nats for the first, -2 - -3 = 1 for the second
+    numbers = dict(zip([(r.role, r.option) for r in requests], (-1.0, -2.0, -4.0, -3.0), strict=True))
+    judged = [scored(request, numbers[request.role, request.option]) for request in requests]
+    assert values(verdicts.judge_all([(CHOICE, judged)], PMI, "float32").table().to_pylist())["margin", None] == 2
+
+
+def test_options_without_a_context_have_no_verdict_by_what_a_context_adds():
+    requests = accuracy_study.build_requests(PAIR, PMI)
+    judged = [scored(request, -1.0 - request.option) for request in requests]
+    for rows in (
+        verdicts.judge(PAIR, judged, PMI, "float32"),
+        verdicts.judge_all([(PAIR, judged)], PMI, "float32").table().to_pylist(),
+    ):
+        assert all(row["value"] is None or math.isnan(row["value"]) for row in rows)
+        assert {row["reason"] for row in rows} == {verdicts.NO_CONTEXT}
+
+
+@pytest.mark.parametrize("benchmark", ["starter_cloze", "syntaxgym"])
+def test_what_a_context_adds_changes_nothing_of_what_compares_no_options(benchmark):
+    if benchmark == "syntaxgym":
+        conditions = tuple(Condition(name, ("The king", "sees", "", "him.")) for name in ("plaus", "implaus"))
+        item = Instance("s/g/1", "s", "all", "g", "regions", "syntaxgym", conditions=conditions,
+                        extra={"formulas": ["(2;%plaus%) < (2;%implaus%)"]})  # fmt: skip
+    else:
+        item = Instance("c/g/1", "c", "all", "g", "cloze", "cloze", context="The cat sat on the", options=(" mat",))
+    assert accuracy_study.build_requests(item, PMI) == accuracy_study.build_requests(item, NATURAL)

@@ -58,8 +58,11 @@ def build_requests(instance: Instance, policy: ScoringPolicy) -> list[Request]:
     requests = prompts.requests(instance, preset=policy.preset)
     if policy.chat:
         return prompts_chat.all_as_chat(requests, policy.system)
-    if policy.normalization == "pmi":
-        requests += [dataclasses.replace(request, context="", role="unconditional") for request in requests]
+    if policy.normalization == "pmi" and instance.kind in verdicts.CHOOSING:
+        # An option that stands after nothing as it is has no second probability that could be taken away.
+        requests += [
+            dataclasses.replace(request, context="", role="unconditional") for request in requests if request.context
+        ]
     return requests
 
 
