@@ -42,6 +42,22 @@ def recall(
     return str(wish)
 
 
+def recall_several(
+    name: str, options: Sequence[str], title: Callable[[str], str] = str, instead: str = ""
+) -> list[str]:
+    """The chosen ones of several (parted by commas in an address) that are among the options.
+
+    Where an address asks for others too, the page says which it left out; `instead` is what it shows where none is
+    left.
+    """
+    wish = list(dict.fromkeys(filter(None, recall(name).split(","))))
+    known = [wanted for wanted in wish if wanted in options]
+    if len(known) < len(wish) and is_news(name):
+        lost = [wanted for wanted in wish if wanted not in options]
+        wrong_address.tell_left_out(name, lost, shown="" if known else instead)
+    return known
+
+
 # Streamlit runs a page anew at every click, with the address as the browser had it. Of each choice three things are
 # kept: what the address says, what we last wrote there (`_written`), and what is chosen (`_chosen`).
 #

@@ -19,6 +19,7 @@ WRONG = "address:wrong"  # name of a choice → Wrong
 PLACE = "address:place"  # where the sentences stand
 DRAWN = "address:drawn"  # names whose sentence stands there in this run of the page
 LONGEST = 60  # signs of what was asked for
+MOST_NAMED = 3  # of several that are not here, so many are named
 ALIKE = 0.5  # of two names, from 0 to 1, for one to be offered in the place of the other
 
 # Choice → what people call it.
@@ -43,6 +44,13 @@ KINDS: Mapping[str, str] = {
     "language": "language",
     "setting": "setting",
     "source": "source",
+}
+# Choice of several → why one of them is left out.
+LEFT_OUT: Mapping[str, str] = {
+    "runs": "no run is called so, or it has no results yet",
+    "beside": "no run of another model that could stand beside is called so",
+    "also": "no model that was tried here is called so",
+    "held": "no measure of these instances is called so",
 }
 VIEW = "view"  # what any other choice is called
 
@@ -82,6 +90,14 @@ def tell_wrong_choice(
             near = ""
         elsewhere = Wrong(sentence, label if near else "", {name: near} if near else {})
     _keep_wrong(name, elsewhere)
+
+
+def tell_left_out(name: str, lost: Sequence[str], why: str = "", *, shown: str = "") -> None:
+    """Says which of several are left out and why; `shown` is what is shown in their place."""
+    named = ", ".join(f"“{short(wish)}”" for wish in lost[:MOST_NAMED])
+    more = f" and {len(lost) - MOST_NAMED} more" if len(lost) > MOST_NAMED else ""
+    sentence = f"The address asks for {named}{more}, left out here: {why or LEFT_OUT[name]}."
+    _keep_wrong(name, Wrong(sentence + (f" Shown is {shown}." if shown else "")))
 
 
 def tell_number(name: str, wish: str, default: int) -> None:

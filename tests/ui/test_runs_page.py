@@ -124,6 +124,21 @@ def test_an_address_of_an_earlier_version_still_compares_its_two_runs(open_page,
     assert app.multiselect(key="compare:runs").value == [ids[2], ids[1]]
 
 
+def said_in_warnings(app) -> str:
+    return " ".join(str(warning.value) for warning in app.warning)
+
+
+def test_runs_that_an_address_asks_for_in_vain_are_named(open_page, three):
+    cache, ids = three
+    app = open_page("runs", cache, view="Compare", runs=f"{ids[0]},accuracy-000000000000,{ids[1]}")
+    assert app.multiselect(key="compare:runs").value == ids[:2]
+    assert "The address asks for “accuracy-000000000000”, left out here: no run is called so" in said_in_warnings(app)
+    app = open_page("runs", cache, view="Compare", runs="a,b,c,d")
+    assert "“a”, “b”, “c” and 1 more" in said_in_warnings(app) and "Shown is a choice of two" in said_in_warnings(app)
+    app.multiselect(key="compare:runs").set_value(ids[:2]).run()
+    assert "The address asks for" not in said_in_warnings(app)
+
+
 def test_runs_of_any_study_are_compared_by_what_they_found(open_page, everything):
     app = open_page("runs", everything, view="Compare")
     assert not app.exception

@@ -56,7 +56,7 @@ def draw_findings_explain(chosen: Chosen) -> None:
 def _pick(gathered: Gathered, usual: Sequence[str]) -> list[str]:
     """Which measures stand in the model; those that share the deciding numbers with the verdict are marked."""
     stored = [name for name in of_kind(gathered.kind) if name in gathered.measures or name == UNIGRAMS]
-    wish = [name for name in links.recall("held").split(",") if name in stored]
+    wish = links.recall_several("held", stored, instead="the usual choice")
     key = "pick:held"
     st.session_state[key] = wish or list(usual)
     picked = st.multiselect(

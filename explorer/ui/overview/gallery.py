@@ -109,8 +109,9 @@ def behind(picked: Any, card: Card, runs: Mapping[str, Run]) -> tuple[Page, dict
 def _also(tried: Sequence[str]) -> list[str]:
     """Which of the models that were tried on this machine the reader wants among the figures."""
     if not tried:
+        links.recall_several("also", tried)
         return []
-    wish = [name for name in links.recall("also").split(",") if name in tried]
+    wish = links.recall_several("also", tried)
     key = "pick:also"
     st.session_state[key] = wish
     ticked = st.pills(

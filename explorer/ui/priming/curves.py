@@ -144,7 +144,7 @@ def _groups(groups: pd.DataFrame) -> dict[str, str]:
 def _pick_runs_beside(chosen: Chosen, run_id: str) -> list[str]:
     """Runs of other models to be shown beside this one."""
     options = run.runs_of_other_models(chosen, run_id)
-    wish = [name for name in links.recall("beside").split(",") if name in options]
+    wish = links.recall_several("beside", list(options))
     key = "pick:beside"
     st.session_state[key] = wish
     picked = st.multiselect(

@@ -32,6 +32,7 @@ from explorer.ui import (
     run_names,
     show,
     undecided_verdicts,
+    wrong_address,
 )
 from explorer.ui.columns import (
     count_column,
@@ -89,13 +90,17 @@ def _open(run_ids: Sequence[str]) -> None:
 
 def _pick(runs: pd.DataFrame) -> list[str]:
     """The ids of the runs that are compared: those chosen in the list or by a link, and what is added here."""
-    known = set(runs["run_id"])
-    wish = [name for name in links.recall(RUNS).split(",") if name in known]
+    known = list(runs["run_id"])
+    wish = links.recall_several(RUNS, known, instead="a choice of two that go together")
     if not wish:  # an address of an earlier version
         wish = [name for name in (links.recall("first"), links.recall("second")) if name in known]
     wish = wish or _likely(runs)
     study = str(runs.loc[runs["run_id"] == wish[0], "study"].iloc[0])
     of_study = runs[runs["study"] == study]
+    of_other = [name for name in wish if name not in set(of_study["run_id"])]
+    if of_other:
+        wrong_address.tell_left_out(RUNS, of_other, "only runs of one study are compared")
+        wish = [name for name in wish if name not in of_other]
     studies = [name for name in STUDIES if (runs["study"] == name).sum() > 1]
     st.session_state["compare:study"] = study
     st.selectbox(
@@ -104,7 +109,9 @@ def _pick(runs: pd.DataFrame) -> list[str]:
         width=280,
     )  # fmt: skip
     titles = _titles(of_study)
-    wish = [name for name in wish if name in titles][:MOST]
+    if len(wish) > MOST and links.is_news(RUNS):
+        wrong_address.tell_left_out(RUNS, wish[MOST:], f"no more than {MOST} runs are compared at once")
+    wish = wish[:MOST]
     st.session_state["compare:runs"] = wish
     st.multiselect(
         "Runs", list(titles), key="compare:runs", format_func=titles.__getitem__, max_selections=MOST,
