@@ -237,3 +237,24 @@ def test_a_question_names_its_flag_and_shows_each_reading(tmp_path):
     told = str(raised.value)
     assert "--gold 0 would read answer = 1 in line 2 as option 2, 'green'" in told
     assert "--gold 1 would read answer = 1 in line 2 as option 1, 'blue'" in told
+
+
+def test_texts_that_begin_like_numbers_are_read_without_a_word_of_python(recwarn):
+    from explorer.benchmarks.tables import options
+
+    for cell in ("3d printing is new", "[3d model]", "0x is no number", "(1st) place"):
+        assert options.from_list(cell, "python") is None
+    assert not recwarn.list
+    assert options.guess_separator(["['a', 'b']", "['c' 'd']", "array(['e', 'f'], dtype=object)"]) == "python"
+    assert options.guess_separator([*["['a', 'b']"] * 9, "3d"]) == "python"
+    assert options.guess_separator([*["['a', 'b']"] * 8, "3d", "4d"]) == ""
+
+
+def test_no_more_cells_are_looked_at_than_it_takes_to_know():
+    from explorer.benchmarks.tables import options
+
+    looked_at = []
+    assert not options.reaches(0.9, (bool(looked_at.append(place)) for place in range(1000)), 1000)
+    assert len(looked_at) == 101
+    assert options.reaches(0.9, [True] * 9 + [False], 10)
+    assert not options.reaches(0.9, [True] * 8 + [False] * 2, 10)

@@ -136,7 +136,7 @@ ASKED = {
 
 @pytest.mark.parametrize("name", ASKED)
 def test_where_no_rule_is_sure_nothing_is_read(tmp_path, name):
-    with pytest.raises(UsageError, match=r"--\w+|explorer ontology"):
+    with pytest.raises(UsageError, match=r"--\w+|explorer run ontology"):
         parse(tmp_path, ASKED[name])
 
 

@@ -33,8 +33,8 @@ def _option_separator(table: Table, column: str) -> str | None:
     """What parts the options in the cells of a column ("" for lists), none where they hold no lists."""
     values = [value for value in table.column(column) if not is_empty(value)]
     separator = options.guess_separator(values)
-    lists = sum(options.from_list(value, separator) is not None for value in values)
-    return separator if values and lists >= 0.5 * len(values) else None
+    lists = (options.from_list(value, separator) is not None for value in values)
+    return separator if values and options.reaches(0.5, lists, len(values)) else None
 
 
 def _holds_lists(table: Table, column: str) -> bool:

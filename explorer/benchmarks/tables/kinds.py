@@ -71,8 +71,9 @@ def _refuse_terms(table: Table, file: str) -> None:
     bare_names = {bare_name(name) for name in table.names}
     if bare_names & TERMS and bare_names & {"label", "name"} and len(bare_names) > 1 and bare_names <= TERM_COLUMNS:
         raise UsageError(
-            f"{file} has an id and a label a row, like the terms of an ontology. Those are read by "
-            "`python -m explorer ontology`; if it is a table of texts, say the kind and name the columns."
+            f"{file} has an id and a label a row, like the terms of an ontology. Those are asked by "
+            "`python -m explorer run ontology --benchmark FILE`; if it is a table of texts, say the kind and name the "
+            "columns."
         )
 
 

@@ -11,12 +11,15 @@ import contextlib
 import json
 import re
 import string
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 # What parts options in one cell, the surest first. A comma is none: it stands in texts.
 SEPARATORS = ("json", "python", "lettered", "\n", "\t", "||", "|", ";")
+# What a list or object begins with where Python or numpy prints it.
+PRINTED = ("[", "(", "{", "'", '"', "array(")
 TEXT_FIELDS = ("text", "option", "choice", "answer", "ending", "content", "value", "sentence")
 NAME_FIELDS = ("label", "key", "id", "letter", "name")
 FLAG_FIELDS = ("correct", "is_correct", "iscorrect", "isCorrect", "gold", "right", "is_answer")
@@ -103,10 +106,20 @@ def guess_separator(values: Iterable[Any]) -> str:
     """What parts the options of most cells, "" where they are lists or nothing parts them."""
     cells = [value for value in values if isinstance(value, str) and value.strip()]
     for separator in SEPARATORS if cells else ():
-        parted = [_split_cell(cell, separator) for cell in cells]
-        if sum(_holds_several(part) for part in parted) >= 0.9 * len(cells):
+        if reaches(0.9, (_holds_several(_split_cell(cell, separator)) for cell in cells), len(cells)):
             return separator
     return ""
+
+
+def reaches(share: float, answers: Iterable[bool], many: int) -> bool:
+    """Whether that share of so many answers is yes; no more are looked at than it takes to know that it is not."""
+    most = many - share * many
+    refused = 0
+    for answer in answers:
+        refused += not answer
+        if refused > most:
+            return False
+    return True
 
 
 def _holds_several(part: Any) -> bool:
@@ -130,14 +143,20 @@ def _split_cell(cell: str, separator: str) -> Any:
 
 def _python_list(cell: str) -> list[Any] | dict[str, Any] | None:
     """A list or object as Python or numpy prints it: ['a', "b"], ['a' 'b'], array(['a', 'b'], dtype=object)."""
-    with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-        value = ast.literal_eval(cell.strip())
+    text = cell.strip()
+    if not text.startswith(PRINTED):  # most cells are texts, which take Python long to refuse
+        return None
+    with (
+        contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError),
+        warnings.catch_warnings(action="ignore", category=SyntaxWarning),  # of texts as "[3d model]"
+    ):
+        value = ast.literal_eval(text)
         # Two strings side by side are one to Python, but two to numpy, which prints no commas.
         if isinstance(value, list | tuple) and (len(value) > 1 or not re.search(r"['\"]\s+['\"]", cell)):
             return list(value)
         if isinstance(value, dict) and all(isinstance(name, str) for name in value):
             return value
-    text = cell.strip().removeprefix("array(").strip()
+    text = text.removeprefix("array(").strip()
     end = text.rfind("]")
     return _quoted_strings(text[1:end]) if text.startswith("[") and end > 0 else None
 
