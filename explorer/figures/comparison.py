@@ -25,8 +25,10 @@ OUTCOMES: Mapping[str, tuple[str, str]] = {  # the color and the symbol of its d
 }
 
 
-def margins_of_two_runs(items: pd.DataFrame, first: str, second: str) -> go.Figure:
-    """A dot per instance: its margin (nats) in the first run against its margin in the second.
+def margins_of_two_runs(
+    items: pd.DataFrame, first: str, second: str, units: tuple[str, str] = ("nats", "nats")
+) -> go.Figure:
+    """A dot per instance: its margin in the first run against its margin in the second, each in its unit.
 
     `items` has the columns instance_id, margin_a, margin_b, outcome (a key of OUTCOMES).
     """
@@ -39,8 +41,8 @@ def margins_of_two_runs(items: pd.DataFrame, first: str, second: str) -> go.Figu
     figure = theme.figure(*traces, height=440)
     figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
     figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1})
-    figure.update_xaxes(title_text=f"Margin in nats: {theme.escape(first)}")
-    figure.update_yaxes(title_text=f"Margin in nats: {theme.escape(second)}")
+    figure.update_xaxes(title_text=f"Margin in {units[0]}: {theme.escape(first)}")
+    figure.update_yaxes(title_text=f"Margin in {units[1]}: {theme.escape(second)}")
     return figure
 
 
@@ -104,7 +106,7 @@ def _dots(items: pd.DataFrame, outcome: str, dots: theme.Dots) -> go.Scatter | g
         name=f"{outcome} ({len(items):,})",
         marker={"size": 7, "opacity": 0.8, "color": color, "symbol": symbol},
         customdata=[theme.escape(name) for name in items["instance_id"]],
-        hovertemplate="%{customdata}<br>%{x:.2f} and %{y:.2f} nats<extra></extra>",
+        hovertemplate="%{customdata}<br>%{x:.2f} and %{y:.2f}<extra></extra>",
     )
 
 
@@ -117,5 +119,5 @@ def _density(items: pd.DataFrame) -> go.Heatmap:
         customdata=counts.T,
         colorscale=[[0, "rgba(144, 99, 240, 0.15)"], [1, theme.LEAST]],
         showscale=False,
-        hovertemplate="%{x:.2f} and %{y:.2f} nats<br>%{customdata:.0f} instances<extra></extra>",
+        hovertemplate="%{x:.2f} and %{y:.2f}<br>%{customdata:.0f} instances<extra></extra>",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 Bos = Literal["auto", "always", "never", "declared", "tokenizer"]
 Blanks = Literal["spaces", "whitespace", "stay"]
@@ -86,3 +86,27 @@ PRESETS: Mapping[str, ScoringPolicy] = {
     SEQ2SEQ: ScoringPolicy(preset=SEQ2SEQ, bos="tokenizer"),
     DECODER: ScoringPolicy(preset=DECODER, bos="tokenizer"),
 }
+
+
+# What a margin is in: two that were reduced in different ways are numbers of different things.
+UNITS: Mapping[str, str] = {
+    "sum": "nats",
+    "mean_token": "nats a token",
+    "per_char": "nats a character",
+    "per_byte": "nats a byte",
+    "pmi": "nats added by the context",
+}
+
+
+def normalization_of(settings: Mapping[str, object]) -> Normalization:
+    """How a run with these settings reduces what it compares; studies without the setting compare sums."""
+    chosen = str(settings.get("normalization", "sum"))
+    if chosen in UNITS:
+        return cast(Normalization, chosen)
+    preset = str(settings.get("preset", ""))
+    return PRESETS[preset].normalization if preset in PRESETS else "sum"
+
+
+def margin_unit(settings: Mapping[str, object]) -> str:
+    """What the margins of a run with these settings are in."""
+    return UNITS[normalization_of(settings)]

@@ -217,6 +217,8 @@ def about_run(run_id: str) -> None:
 def scoring_of(run_id: str) -> dict[str, Any]:
     """The settings that a live score takes over from a stored run, so that the two agree."""
     settings = settings_of(run_id)
+    if "preset" in settings:
+        settings.setdefault("normalization", "sum")  # priming and imported runs compare sums, whatever the preset
     # Sentences that a run put up for judgment are shown scored: a yes has no words to look at.
     return {name: settings[name] for name in ("preset", "bos", "normalization", "chat", "system") if name in settings}
 

@@ -83,6 +83,12 @@ def short_names(runs: pd.DataFrame) -> dict[str, str]:
     return _distinct(dict(zip(keys, texts, strict=True)))
 
 
+def differing_settings(runs: pd.DataFrame) -> dict[str, str]:
+    """Run id → the settings in which it differs from another of these runs, as words."""
+    pieces = _pieces(runs)
+    return {str(run_id): of_run["settings"] for run_id, of_run in zip(runs["run_id"], pieces, strict=True)}
+
+
 def models(runs: pd.DataFrame) -> list[str]:
     """What people call the models of these runs (columns model, spec); of an import with its source."""
     return [

@@ -109,9 +109,9 @@ def verdict_of(correct: float) -> Verdict:
 
 
 def verdict_sentence(
-    instance: Instance, options: Sequence[ScoredOption], correct: float, margin: float, reason: str
+    instance: Instance, options: Sequence[ScoredOption], correct: float, margin: float, reason: str, unit: str = "nats"
 ) -> str:
-    """What the model did with the instance, in one sentence."""
+    """What the model did with the instance, in one sentence; `unit` is what the margin is in."""
     kind = verdict_of(correct)
     if kind == "none":
         return reason or "no score could be had"
@@ -124,6 +124,8 @@ def verdict_sentence(
     chosen = _name_of_option(instance, instance.gold if kind == "right" else None)
     if math.isnan(margin):
         return f"the model prefers {chosen}"
+    if unit != "nats":  # of sums alone does the margin say how many times as probable an option is
+        return f"the model prefers {chosen} by {display.number(abs(margin))} {unit}"
     times = math.exp(min(abs(margin), 700.0))
     if times < ALIKE:
         return f"the model prefers {chosen} by {display.nats(abs(margin))}: they are about equally probable"

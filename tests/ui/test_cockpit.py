@@ -466,7 +466,7 @@ def test_a_verdict_that_stays_tells_how_its_margin_moved():
 
     def scores(before, after):
         answers = [SimpleNamespace(judgment=SimpleNamespace(value=lambda _, m=margin: m)) for margin in (before, after)]
-        return SimpleNamespace(before=answers[0], after=answers[1])
+        return SimpleNamespace(before=answers[0], after=answers[1], margin_unit="nats")
 
     assert gauges._margin_before(scores(-5.0, -7.5)) == ", by 5.00 nats"
     assert gauges._margin_before(scores(-5.0, -2.5)) == ", by 5.00 nats"

@@ -125,7 +125,7 @@ def test_an_address_of_an_earlier_version_still_compares_its_two_runs(open_page,
 
 
 def said_in_warnings(app) -> str:
-    return " ".join(str(warning.value) for warning in app.warning)
+    return " ".join(str(warning.value).replace("\\", "") for warning in app.warning)
 
 
 def test_runs_that_an_address_asks_for_in_vain_are_named(open_page, three):

@@ -56,3 +56,9 @@ def test_a_last_word_tells_its_probability():
 @pytest.mark.parametrize(("correct", "kind"), [(1.0, "right"), (0.0, "wrong"), (0.5, "tie"), (math.nan, "none")])
 def test_outcomes_have_their_verdicts(correct, kind):
     assert scored_options.verdict_of(correct) == kind
+
+
+def test_a_margin_of_means_is_told_in_its_unit_and_not_as_how_many_times_as_probable():
+    # Sums of -38.38 and -44.33 nats are 381 times apart; their means over 9 tokens, 0.66 nats, say nothing of that.
+    said = scored_options.verdict_sentence(PAIR, [], 1.0, 0.66, "", "nats a token")
+    assert said == "the model prefers the acceptable sentence by 0.66 nats a token"

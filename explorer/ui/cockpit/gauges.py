@@ -53,7 +53,7 @@ def draw_verdict(item: Instance, scores: Scores) -> None:
     if kind == "none" and len(options) == 1 and not math.isnan(options[0].logprob):
         return  # nothing that it could be better or worse than
     sentence = answers.verdict_sentence(
-        item, shown.asked, correct.value, shown.judgment.value("margin"), correct.reason
+        item, shown.asked, correct.value, shown.judgment.value("margin"), correct.reason, scores.margin_unit
     )
     if scores.after is None:
         sentence = f"in the original text {sentence}"
@@ -71,7 +71,7 @@ def _margin_before(scores: Scores) -> str:
     before, after = _margin(scores.before), _margin(scores.after)
     if math.isnan(before) or math.isnan(after) or display.nats(abs(before)) == display.nats(abs(after)):
         return ""
-    return f", by {display.nats(abs(before))}"
+    return f", by {display.number(abs(before))} {scores.margin_unit}"
 
 
 def draw_gauges(item: Instance, changed: Instance, scores: Scores, rated: Sequence[Rated], source: Source | None,
@@ -133,10 +133,12 @@ def _word(item: Instance, kind: str) -> str:
 def _margins(item: Instance, scores: Scores, unit: Unit) -> list[Gauge]:
     before, after = _margin(scores.before), _margin(scores.after)
     if not math.isnan(before) or not math.isnan(after):
+        shown_unit = scores.margin_unit.replace("nats", unit)
         meaning = (
-            f"log-probability of the right option minus that of the best other, in {unit}; above 0 it is preferred"
+            f"log-probability of the right option minus that of the best other, in {shown_unit}; above 0 it is "
+            "preferred"
         )
-        return [Gauge(f"Margin ({unit})", in_unit(before, unit), in_unit(after, unit), 2, meaning)]
+        return [Gauge(f"Margin ({shown_unit})", in_unit(before, unit), in_unit(after, unit), 2, meaning)]
     shown = scores.after or scores.before
     if shown is None or len(options := answers.options_of(shown.asked)) != 1:
         return []

@@ -13,7 +13,7 @@ from explorer import prompts
 from explorer.records import Instance, Request, RunSpec
 from explorer.scoring import alternatives, http
 from explorer.scoring.alternatives import Alternative, NextTokenModel
-from explorer.scoring.policy import ScoringPolicy
+from explorer.scoring.policy import UNITS, Normalization, ScoringPolicy, normalization_of
 from explorer.settings import Settings
 from explorer.studies import chat
 from explorer.studies.accuracy import study as accuracy_study
@@ -38,12 +38,18 @@ class Scores:
     """The instance as it stands, as it is now, and after each sentence of its context; none where it is not known.
 
     Before a context an instance is scored as behind one, from a blank on; `plain` is its margin as a text by itself.
+    `normalization` says what the margins are in.
     """
 
     before: Answer | None = None
     after: Answer | None = None
     points: tuple[Point, ...] = ()
     plain: float = math.nan
+    normalization: Normalization = "sum"
+
+    @property
+    def margin_unit(self) -> str:
+        return UNITS[self.normalization]
 
 
 def scores_of(
@@ -54,25 +60,29 @@ def scores_of(
     Where that is not all, a button asks for the rest.
     """
     stored = answer.stored(run_id, item) if run_id else None
+    by = normalization_of(scoring)
     is_original = words.same_text(changed, item) and not sentences
     if stored and is_original and instance_view.has_tokens(stored):
-        return Scores(stored, stored)
+        return Scores(stored, stored, normalization=by)
     if not _may_score(model, stored, is_original, _volume(changed, sentences)):
-        return Scores(stored, stored if is_original else None)
+        return Scores(stored, stored if is_original else None, normalization=by)
     about = (tuple(sorted(scoring.items())), bool(sentences))
     second_answer = live.attempt("instance", model, about, lambda: _now(item, changed, sentences, model, scoring))
-    return second_answer or Scores(stored, stored if is_original else None)
+    return second_answer or Scores(stored, stored if is_original else None, normalization=by)
 
 
 def _now(item: Instance, changed: Instance, sentences: Sequence[str], model: str, scoring: Mapping[str, Any]) -> Scores:
     if not sentences:
         before = answer.now(item, model, scoring)
-        return Scores(before, before if words.same_text(changed, item) else answer.now(changed, model, scoring))
+        after = before if words.same_text(changed, item) else answer.now(changed, model, scoring)
+        return Scores(before, after, normalization=normalization_of(scoring))
     with st.spinner(show.plain(live.waiting(model, layout.model_title(model))), show_time=True):
         (alone,) = priming_live.growth(item, (), model, CONTEXT_PRESET, scoring)
         points = priming_live.growth(changed, sentences, model, CONTEXT_PRESET, scoring)
-        # An answer in a chat has no other beginning where a context is said before it.
-        plain = math.nan if chat.is_chat(scoring) else live.judge(item, model, scoring).judgment.value("margin")
+        # An answer in a chat has no other beginning where a context is said before it. Behind a context sums are
+        # compared, so that a margin of something else is not set beside them.
+        apart = chat.is_chat(scoring) or normalization_of(scoring) != "sum"
+        plain = math.nan if apart else live.judge(item, model, scoring).judgment.value("margin")
     return Scores(_answer_of_point(alone), _answer_of_point(points[-1]), points, plain)
 
 

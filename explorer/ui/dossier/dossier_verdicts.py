@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from explorer.studies import chat
-from explorer.ui import show
+from explorer.ui import method_note, show
 from explorer.ui.columns import link_column, nats_column, text_column
 from explorer.ui.dossier.dossier_rows import DossierRows, run_columns
 from explorer.ui.layout import Chosen
@@ -32,6 +32,7 @@ def draw_dossier_verdicts(dossier: DossierRows, chosen: Chosen) -> None:
                 **run_columns(run),
                 "verdict": WORDS[verdict_of(float(correct["value"].iloc[0]))],
                 "margin": dossier.value(run.run_id, "margin", "logprob", **factors),
+                "unit": method_note.unit_of_run({"spec": run.spec}),
                 "remark": str(correct["reason"].iloc[0] or ""),
                 "preset": ", ".join(filter(None, (run.preset, chat.in_words(json.loads(run.spec)["settings"])))),
                 "run_id": run.run_id,
@@ -41,10 +42,15 @@ def draw_dossier_verdicts(dossier: DossierRows, chosen: Chosen) -> None:
         show.note("These runs gave no verdict on the instance.")
         return
     table = pd.DataFrame(rows)
+    several = set(table["unit"]) != {"nats"}
     columns = {
         "model": text_column("Model", width="medium"),
         "verdict": "Verdict",
-        "margin": nats_column("Margin (nats)", "of the right option over the best other; of a last word its log P"),
+        "margin": nats_column(
+            "Margin" if several else "Margin (nats)",
+            "of the right option over the best other; of a last word its log P",
+        ),
+        "unit": "Unit",
         "study": "Study",
         "preset": "Conventions",
         "remark": "Remark",
@@ -52,4 +58,7 @@ def draw_dossier_verdicts(dossier: DossierRows, chosen: Chosen) -> None:
     }
     if (table["remark"] == "").all():
         columns.pop("remark")
+    if not several:
+        columns.pop("unit")
+        table = table.drop(columns="unit")
     show.table(table, "verdicts", columns=columns)

@@ -19,7 +19,7 @@ from explorer.figures.small import Curve, Dot, small_curves, small_dots
 from explorer.records import Instance
 from explorer.results.store import Store
 from explorer.scoring import catalog
-from explorer.ui import layout, resources, show
+from explorer.ui import layout, method_note, resources, show
 from explorer.ui.dossier import dossier_memory, dossier_priming, dossier_swaps
 from explorer.ui.dossier.dossier_popularity import popularity_in_words
 from explorer.ui.dossier.dossier_rows import DossierRows, DossierRun, gather, run_columns
@@ -116,10 +116,12 @@ def draw_verdicts(dossier: DossierRows, colors: Mapping[str, str], chosen: Chose
         if correct != correct:
             continue
         model = _model(run)
-        sure = f" by {display.nats(abs(margin))}" if margin == margin and correct in (0.0, 1.0) else ""
+        unit = method_note.unit_of_run({"spec": run.spec})
+        sure = f" by {display.number(abs(margin))} {unit}" if margin == margin and correct in (0.0, 1.0) else ""
         verdict_of_model.setdefault(model, f"{model} {RIGHT.get(verdict_of(correct), 'gives no verdict')}{sure}")
         known = [dot.value for dot in dots if dot.model == model]
-        if margin == margin and not any(abs(margin - value) < SAME for value in known):
+        # Margins in another unit, as of means over tokens, have no place on an axis in nats.
+        if unit == "nats" and margin == margin and not any(abs(margin - value) < SAME for value in known):
             dots.append(Dot(model, model, margin, run_id=run.run_id))
     if not verdict_of_model:
         return None

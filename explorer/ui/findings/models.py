@@ -14,7 +14,17 @@ from explorer.results.measures import SCORED
 from explorer.stats.estimate import FEWEST, Estimate
 from explorer.stats.paired_groups import OVERALL, compare_groups
 from explorer.stats.proportion import wilson
-from explorer.ui import bos_note, item_families, layout, links, resources, run_names, show, undecided_verdicts
+from explorer.ui import (
+    bos_note,
+    item_families,
+    layout,
+    links,
+    method_note,
+    resources,
+    run_names,
+    show,
+    undecided_verdicts,
+)
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -52,6 +62,10 @@ def draw_findings_models(chosen: Chosen) -> None:
         return
     show.about("findings", " and ".join(names), chosen.benchmark, len(items))
     items = _with_phenomena(items, first)
+    units = method_note.units_of([first, second])
+    apart = method_note.units_in_words(units, short)
+    if apart:
+        items = items.assign(margin_a=math.nan, margin_b=math.nan)
     kinds = [by for by, column in BY.items() if items[column].replace("", None).nunique() > 1] or ["group"]
     by = links.pick(st.segmented_control, "By", "by", kinds, default=kinds[0], required=True)
     rows = comparisons(items[["correct_a", "correct_b", "margin_a", "margin_b", BY[by]]], BY[by])
@@ -71,14 +85,17 @@ def draw_findings_models(chosen: Chosen) -> None:
         )
     undecided_verdicts.draw_undecided_note([first, second])
     bos_note.draw_policy_note([first, second], dict(zip((first, second), names, strict=True)))
-    _overall(rows.iloc[0], names)
+    method_note.draw_settings_note(runs[runs["run_id"].isin([first, second])], short)
+    if apart:
+        show.note(apart)
+    _overall(rows.iloc[0], names, units[first])
     show.note(
-        f"McNemar's exact test on the instances that changed sides, ties counted as wrong; margins in nats, {names[1]} "
-        f"less {names[0]}, mean difference with its bootstrap interval and Wilcoxon's signed-rank test. p-values of "
-        f"the {len(groups)} rows are adjusted by Holm; the row of all instances is a test of its own. Margins of two "
-        "models compare only where both have the same units: log-probabilities of the same texts."
+        f"McNemar's exact test on the instances that changed sides, ties counted as wrong; margins in {units[first]}, "
+        f"{names[1]} less {names[0]}, mean difference with its bootstrap interval and Wilcoxon's signed-rank test. "
+        f"p-values of the {len(groups)} rows are adjusted by Holm; the row of all instances is a test of its own. "
+        "Margins of two models compare only where both have the same units: log-probabilities of the same texts."
     )
-    _table(rows, names, first, second, by)
+    _table(rows, names, first, second, by, units[first])
 
 
 def in_words(row: pd.Series, names: tuple[str, str], over: Estimate | None = None) -> str:
@@ -174,7 +191,7 @@ def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:
     return items.assign(phenomenon=[str(phenomena.get(name) or "") for name in items["instance_id"]])
 
 
-def _overall(row: pd.Series, names: tuple[str, str]) -> None:
+def _overall(row: pd.Series, names: tuple[str, str], unit: str) -> None:
     show.numbers(
         [
             (show.plain(names[0]), display.share(row["first"]), "Accuracy on the shared instances, ties as wrong."),
@@ -183,9 +200,13 @@ def _overall(row: pd.Series, names: tuple[str, str]) -> None:
             ("McNemar p", display.p_value(row["p"]), "Exact, two-sided, on the instances that changed sides."),
             (
                 "Margin difference",
-                display.nats(row["margin"], signed=True),
-                f"{display.number(row['margin_low'])} to {display.nats(row['margin_high'])}, "
-                f"Wilcoxon {display.p_in_words(row['margin_p'])}.",
+                display.MISSING
+                if math.isnan(row["margin"])
+                else f"{display.number(row['margin'], signed=True)} {unit}",
+                f"{display.number(row['margin_low'])} to {display.number(row['margin_high'])} {unit}, "
+                f"Wilcoxon {display.p_in_words(row['margin_p'])}."
+                if not math.isnan(row["margin"])
+                else "None: the margins are in different units, or were not stored.",
             ),
         ]
     )
@@ -193,7 +214,7 @@ def _overall(row: pd.Series, names: tuple[str, str]) -> None:
     show.note(f"{row['n']:,} shared instances{out}.")
 
 
-def _table(rows: pd.DataFrame, names: tuple[str, str], first: str, second: str, by: str) -> None:
+def _table(rows: pd.DataFrame, names: tuple[str, str], first: str, second: str, by: str, unit: str) -> None:
     named = rows.assign(grp=rows["grp"].replace(OVERALL, "all instances"))
     show.folded_table(
         named,
@@ -207,7 +228,7 @@ def _table(rows: pd.DataFrame, names: tuple[str, str], first: str, second: str, 
             "lost": count_column("Lost", "right in the first only", width=52),
             "gained": count_column("Gained", "right in the second only", width=64),
             "adjusted_p": p_column("p (Holm)", "McNemar, adjusted over the groups", width=74),
-            "margin": nats_column("Margin", "mean difference in nats, second less first", signed=True, width=66),
+            "margin": nats_column("Margin", f"mean difference in {unit}, second less first", signed=True, width=66),
             "margin_low": number_column("From", 2, "95% bootstrap interval of the margin", width=58),
             "margin_high": number_column("To", 2, width=58),
             "margin_adjusted_p": p_column("p (Holm)", "Wilcoxon, adjusted", width=74),

@@ -28,6 +28,7 @@ from explorer.ui import (
     item_families,
     layout,
     links,
+    method_note,
     resources,
     run_names,
     show,
@@ -72,6 +73,8 @@ def draw_compare() -> None:
     show.about(study, " and ".join(names.values()), benchmarks[0] if len(benchmarks) == 1 else "")
     if study == "accuracy" and len(benchmarks) == 1:
         _draw_judged(compared, names)
+    else:
+        method_note.draw_settings_note(compared, names)
     show.section("What each run found")
     _findings(study, names)
 
@@ -192,6 +195,7 @@ def _draw_judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     if several > MOST_ROWS:
         remarks.append(f"shown are the {MOST_ROWS} of {several} rows in which the runs lie widest apart")
     show.note("; ".join(remarks) + ".")
+    method_note.draw_settings_note(compared, names)
     undecided_verdicts.draw_undecided_note(ids)
     st.subheader("Pair by pair", anchor=False)
     show.table(
@@ -286,8 +290,11 @@ def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) ->
         show.note("These two runs stored no margins.")
         return
     show.says(sides_in_words(known["margin_a"] > 0, known["margin_b"] > 0, names[first], names[second]))
+    units = method_note.units_of([first, second])
+    if sentence := method_note.units_in_words(units, names):
+        show.note(sentence)
     show.chart(
-        resources.drawn(margins_of_two_runs, known, names[first], names[second]),
+        resources.drawn(margins_of_two_runs, known, names[first], names[second], tuple(units.values())),
         key="two_margins", alt="Margins of both runs",
         n=len(known),
         remark="The stronger a cell, the more instances have these two margins." if len(known) > MOST_DOTS else "",
@@ -310,12 +317,13 @@ def _changed(shared: pd.DataFrame, known: pd.DataFrame, compared: pd.DataFrame, 
     frame.insert(0, "sentence", _sentences(benchmark, list(apart.index)))
     columns: dict[str, object] = {"sentence": text_column("Text", width=250)} if any(frame["sentence"]) else {}
     columns["grp"] = group_column("Group", width=125)
+    units = method_note.units_of(list(names))
     for number, model_name in enumerate(names, 1):
         frame[f"verdict_{number}"] = [word_of(value) for value in apart[model_name]]
         columns[f"verdict_{number}"] = text_column(names[model_name], width=150)
         frame[f"margin_{number}"] = margins[model_name].reindex(apart.index).to_numpy()
         if len(names) == 2:
-            columns[f"margin_{number}"] = nats_column(f"Margin of {names[model_name]}", width=130)
+            columns[f"margin_{number}"] = nats_column(f"Margin of {names[model_name]}", units[model_name], width=130)
     frame["look"] = [layout.address_of("Instance", **about, instance=name) for name in apart.index]
     columns["look"] = link_column("Tokens", width=62)
     if "sentence" not in columns:

@@ -28,7 +28,17 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.studies import declared, many_tests
 from explorer.studies.accuracy import declared as accuracy
-from explorer.ui import conclusions, layout, links, progress, resources, show, starting, undecided_verdicts
+from explorer.ui import (
+    conclusions,
+    layout,
+    links,
+    method_note,
+    progress,
+    resources,
+    show,
+    starting,
+    undecided_verdicts,
+)
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -271,12 +281,13 @@ def _ratings(run: RunInfo) -> None:
 def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
     about = {"model": run.model, "benchmark": run.benchmark, "run": run.run_id}
     look = [layout.address_of("Instance", **about, instance=name) for name in items["instance_id"]]
+    unit = method_note.units_of([run.run_id])[run.run_id]
     show.table(
         items.drop(columns=["text_hash"]).assign(look=look),
         f"instances {run.run_id}",
         columns={
             "verdict": "Verdict",
-            "margin": nats_column("Margin (nats)"),
+            "margin": nats_column(f"Margin ({unit})", unit),
             "grp": group_column("Group"),
             "reason": "Remark",
             "look": link_column("Tokens"),
