@@ -12,6 +12,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import types
@@ -115,6 +116,7 @@ def _run(main: Callable[..., Any], given: tuple[Any, ...], env: dict[str, str], 
     os.setsid()
     os.environ.clear()
     os.environ.update(env)
+    tempfile.tempdir = None  # else it stays where the other environment had it
     out = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for number in (1, 2):
         os.dup2(out, number)

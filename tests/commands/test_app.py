@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import psutil
 import pytest
 
 from explorer.settings import ROOT
+from tests.forked import Forked
 
 # The parts to prepare have tests of their own; here none is made.
 START = (
@@ -28,11 +30,35 @@ START = (
 )
 
 
+def start_with_imports_done(arguments: list[str]) -> int:
+    """What START does, and in the same process what the server does whose program would take its place.
+
+    What it loads for a first swap, which none of these visitors makes, has tests of its own, too.
+    """
+    from streamlit.web import cli
+
+    from explorer import prepare
+    from explorer.__main__ import main
+    from explorer.ui.cockpit import preloading
+
+    def take_the_place(program: str, command: list[str], environment: dict[str, str]) -> None:
+        assert (program, command[1:3]) == (sys.executable, ["-m", "streamlit"])
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv = command[2:]
+        cli.main()
+
+    prepare.PARTS.clear()
+    preloading.load = lambda: []
+    os.execve = take_the_place  # type: ignore[assignment]
+    return main(arguments)
+
+
 @dataclass
 class App:
     """A started app: its process and what it said."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     log: Path
 
     @property
@@ -82,23 +108,30 @@ class App:
 
 
 @contextlib.contextmanager
-def started(cache: Path, log: Path, *flags: str, **environment: str) -> Iterator[App]:
+def started(cache: Path, log: Path, *flags: str, from_nothing: bool = False, **environment: str) -> Iterator[App]:
+    """An app that the command starts: one whose imports are done, or one that begins `from_nothing`."""
     clean = {
         name: value for name, value in os.environ.items() if not name.startswith(("EXPLORER_", "DISPLAY", "BROWSER"))
     }
-    line = [sys.executable, "-c", START, "app", "--cache", str(cache), *flags]
-    with log.open("wb") as out:
-        process = subprocess.Popen(line, stdout=out, stderr=out, env={**clean, "EXPLORER_OFFLINE": "1", **environment})
+    arguments = ["app", "--cache", str(cache), *flags]
+    own = {**clean, "EXPLORER_OFFLINE": "1", **environment}
+    log.touch()
+    process: subprocess.Popen[bytes] | Forked
+    if from_nothing:
+        with log.open("wb") as out:
+            process = subprocess.Popen([sys.executable, "-c", START, *arguments], stdout=out, stderr=out, env=own)
+    else:
+        process = Forked(start_with_imports_done, arguments, env=own, log=log)
     app = App(process, log)
     try:
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and process.poll() is None:
             if "Lexiscope is at" in app.said and answers(app.port):
                 break
-            time.sleep(0.2)
+            time.sleep(0.05)
         yield app
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.wait(30)
 
 
@@ -339,23 +372,38 @@ def test_a_password_is_asked_here_too_and_stands_in_no_address(tmp_path):
         assert app.ask("/", Cookie=headers["set-cookie"].split(";")[0])[0] == 200
 
 
+def streamlit_run(arguments: list[str], folder: Path) -> None:
+    """What `python -m` does with these arguments in the folder."""
+    from streamlit.web.cli import main
+
+    os.chdir(folder)
+    sys.argv = arguments
+    main()
+
+
 def test_streamlits_own_command_starts_the_same_closed_app(tmp_path):
     port = free_port()
-    line = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", str(port)]
+    line = ["streamlit", "run", str(ROOT / "app.py"), "--server.port", str(port)]
     environment = {**os.environ, "EXPLORER_CACHE": str(tmp_path / "cache"), "EXPLORER_OFFLINE": "1"}
     for more, listens in (([], "127.0.0.1"), (["--server.address", "0.0.0.0"], "0.0.0.0")):
         log = tmp_path / f"log{listens}"
+        process: subprocess.Popen[bytes] | Forked
         with log.open("wb") as out:
-            process = subprocess.Popen([*line, *more], stdout=out, stderr=out, env=environment, cwd=tmp_path)
+            if more:
+                process = Forked(streamlit_run, [*line, *more], tmp_path, env=environment, log=log)
+            else:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", *line], stdout=out, stderr=out, env=environment, cwd=tmp_path
+                )
         app = App(process, log)
         try:
             deadline = time.monotonic() + 120
             while "Lexiscope is at" not in app.said and process.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.2)
+                time.sleep(0.05)
             assert app.listening() == {f"{listens}:{port}"}
             assert app.ask("/")[0] == (200 if listens == "127.0.0.1" else 401)
         finally:
-            process.terminate()
+            process.send_signal(signal.SIGTERM)
             process.wait(30)
 
 
@@ -390,7 +438,9 @@ def test_a_login_elsewhere_is_offered_and_its_own_steps_alone_are_open(tmp_path)
 
 @pytest.mark.skipif(os.name != "posix", reason="a process is replaced by another on POSIX systems only")
 def test_ending_the_command_ends_the_server(settings, tmp_path):
-    with started(settings.cache, tmp_path / "log", "--port", "0", "--no-browser") as app:
+    flags = ("--port", "0", "--no-browser")
+    with started(settings.cache, tmp_path / "log", *flags, from_nothing=True) as app:
+        assert app.listening() == {f"127.0.0.1:{app.port}"} and app.ask("/")[0] == 200
         port = app.port
         assert answers(port)
     deadline = time.monotonic() + 30
