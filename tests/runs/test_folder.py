@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from explorer.errors import RunError
 from explorer.records import Instance, RunSpec
+from explorer.resources import Resources
 from explorer.rows.builders import instance_of, instance_row, measure_row, payload
-from explorer.runs import files
+from explorer.runs import environment, files
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.parquet import read_parquet
@@ -241,3 +242,14 @@ def test_the_environments_of_the_parts_are_kept_and_told_apart(settings):
     assert folder.environment == {"packages": {"torch": "2.12.0"}}
     assert len(folder.environments()) == 2
     assert folder.differences() in (["packages.torch: 2.13.0 or 2.12.0"], ["packages.torch: 2.12.0 or 2.13.0"])
+
+
+def test_packages_are_asked_for_their_versions_once_a_process(settings, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(environment.metadata, "version", lambda name: asked.append(name) or "1.0")
+    environment._version.cache_clear()
+    for _ in range(2):
+        found = environment.collect(SPEC, Resources(settings), needs_model=False)
+        assert found["packages"] == dict.fromkeys(environment.PACKAGES, "1.0")
+    assert asked == list(environment.PACKAGES)
+    environment._version.cache_clear()
