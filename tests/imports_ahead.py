@@ -5,10 +5,12 @@ What is missing here each of hundreds of processes imports by itself.
 
 import gc
 
+import nltk  # noqa: F401
 import pandas  # noqa: F401
 import psutil  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 import pytest  # noqa: F401
+import spacy  # noqa: F401
 import streamlit.web.cli  # noqa: F401
 import transformers.modeling_utils
 import transformers.models.auto.modeling_auto

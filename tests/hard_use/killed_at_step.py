@@ -34,7 +34,9 @@ def _run_each(given: list[tuple[int, list[str]]]) -> None:
     from explorer.resources import Resources  # noqa: F401
     from explorer.results import broken_off, export, packed_run, queries  # noqa: F401
     from explorer.studies.imported import log  # noqa: F401
+    from explorer.variants import inflect
 
+    inflect.is_listed("it")  # reads its list of words
     # The bytecode that a first process writes would be steps that the next ones do not take.
     sys.dont_write_bytecode = True
     for at, arguments in given:

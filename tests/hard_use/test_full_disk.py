@@ -5,32 +5,25 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from explorer import settings as settings_module
+from explorer.benchmarks.tables import table
+from explorer.errors import ExplorerError
+from explorer.popularity.count_cache import CountCache
 from explorer.resources import Resources
 from explorer.results import store as stores
+from explorer.runs import files
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from tests import forked
+from tests.forked import Forked
 
 FULL = Path("/dev/full")  # takes nothing and says that there is no space left
-
-
-def limited(command: list[str], most: int) -> subprocess.CompletedProcess[str]:
-    """A process that can make no file longer than `most` bytes."""
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
-    )
 
 
 @pytest.mark.slow
@@ -74,40 +67,26 @@ def test_a_worker_that_meets_a_full_disk_keeps_its_parts_and_goes_on_when_there_
     assert counted["n"][0] == whole.progress().total
 
 
-STORES = """
-import sys
-from pathlib import Path
-from explorer import settings
-from explorer.benchmarks.tables import table
-from explorer.errors import ExplorerError
-from explorer.popularity.count_cache import CountCache
-from explorer.results import store
-from explorer.runs import files
-from explorer.runs.folder import RunFolder
-
-found = settings.read(cache=sys.argv[1])
-folder = RunFolder.find(found.runs, sys.argv[2])
-mine = Path(sys.argv[3])
-cache = CountCache(found.counts)
-
-
-def many_counts():
-    cache.store_counts("i", {(n, n + 1): (n, False) for n in range(9000)})
-
-
-steps = {
-    "database": lambda: store.ingest_runs(found, [folder]),
-    "counts": many_counts,
-    "import": lambda: table.store_import(mine, "mine", found, table.guess_reading(mine)),
-    "file": lambda: files.write_json(folder.path / "progress.json", ["x" * 100] * 1000),
-}
-for name, step in steps.items():
-    try:
-        step()
-        print(name, "done", sep="\\t")
-    except ExplorerError as error:
-        print(name, error, sep="\\t")
-"""
+def try_stores(cache: Path, run_id: str, mine: Path, longest_file: int | None = None) -> int:
+    """Says of each store what came of writing into it, where no file can be longer than `longest_file` bytes."""
+    if longest_file is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (longest_file, longest_file))
+    found = settings_module.read(cache=cache)
+    folder = RunFolder.find(found.runs, run_id)
+    counts = CountCache(found.counts)
+    steps: dict[str, Callable[[], object]] = {
+        "database": lambda: stores.ingest_runs(found, [folder]),
+        "counts": lambda: counts.store_counts("i", {(n, n + 1): (n, False) for n in range(9000)}),
+        "import": lambda: table.store_import(mine, "mine", found, table.guess_reading(mine)),
+        "file": lambda: files.write_json(folder.path / "progress.json", ["x" * 100] * 1000),
+    }
+    for name, step in steps.items():
+        try:
+            step()
+            print(name, "done", sep="\t")
+        except ExplorerError as error:
+            print(name, error, sep="\t")
+    return 0
 
 
 def test_every_store_says_in_a_sentence_that_there_is_no_room_and_is_whole_afterwards(run, tmp_path, one_sentence):
@@ -115,9 +94,9 @@ def test_every_store_says_in_a_sentence_that_there_is_no_room_and_is_whole_after
     before = folder.progress()
     mine = tmp_path / "mine.csv"
     mine.write_text("good,bad\n" + "It is here.,It are here.\n" * 9000)
-    full = limited([sys.executable, "-c", STORES, str(settings.cache), folder.run_id, str(mine)], 65_536)
-    assert full.returncode == 0, full.stderr
-    said = dict(line.split("\t", 1) for line in full.stdout.splitlines())
+    log = tmp_path / "full"
+    assert Forked(try_stores, settings.cache, folder.run_id, mine, 65_536, log=log).wait(300) == 0, log.read_text()
+    said = dict(line.split("\t", 1) for line in log.read_text("utf-8").splitlines())
     assert set(said) == {"database", "counts", "import", "file"}
     for name, sentence in said.items():
         assert sentence != "done", name
@@ -127,10 +106,9 @@ def test_every_store_says_in_a_sentence_that_there_is_no_room_and_is_whole_after
     assert not (settings.imports / "mine").exists()
     assert stores.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
     stores.ingest_runs(settings, [folder])
-    roomy = subprocess.run(
-        [sys.executable, "-c", STORES, str(settings.cache), folder.run_id, str(mine)], capture_output=True, text=True
-    )
-    assert [line.split("\t")[1] for line in roomy.stdout.splitlines()] == ["done"] * 4, roomy.stderr
+    log = tmp_path / "roomy"
+    assert Forked(try_stores, settings.cache, folder.run_id, mine, log=log).wait(300) == 0, log.read_text()
+    assert [line.split("\t")[1] for line in log.read_text("utf-8").splitlines()] == ["done"] * 4
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")

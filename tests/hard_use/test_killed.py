@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,8 @@ from explorer.results import store as stores
 from explorer.rows.schema import TABLES
 from explorer.runs import queue
 from explorer.runs.folder import RunFolder
+from tests import forked
 from tests.hard_use.killed_at_step import killed_at
-from tests.hard_use.test_full_disk import limited
 
 MOST = int(os.environ.get("KILLS", "12"))  # kills a command, spread over its steps
 LEFT = ("unfinished/*", "unpacking-*", "runs/.*", "imports/.*", "imports/*/replaced", "store/*.building*")
@@ -143,17 +142,18 @@ def test_a_rebuild_killed_at_any_step_leaves_a_database_with_every_run(run, tmp_
 # --- and on a full disk
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "explorer", *arguments]
+def said_where_files_are_short(log: Path, longest_file: int, *arguments: str) -> str:
+    """The last line of a command that fails in a process that can make no file longer than so many bytes."""
+    assert forked.explorer(*arguments, log=log, longest_file=longest_file).wait(300) == 1, longest_file
+    return log.read_text("utf-8").strip().splitlines()[-1]
 
 
-def test_a_delete_on_a_full_disk_removes_nothing_and_says_so(run, capsys, one_sentence):
+def test_a_delete_on_a_full_disk_removes_nothing_and_says_so(run, tmp_path, one_sentence):
     settings, folder = run
     stores.ingest_runs(settings, [folder])
     whole = rows_of(settings.cache, folder.run_id)
-    full = limited(command("delete", folder.run_id, "--cache", str(settings.cache)), 65_536)
-    assert full.returncode == 1
-    said = one_sentence(full.stderr.strip().splitlines()[-1])
+    arguments = ("delete", folder.run_id, "--cache", str(settings.cache))
+    said = one_sentence(said_where_files_are_short(tmp_path / "log", 65_536, *arguments))
     assert "The run folders are untouched" in said or "the run folders are untouched" in said
     assert [info.run_id for info in queue.list_runs(settings)] == [folder.run_id] and not folder.damaged()
     assert rows_of(settings.cache, folder.run_id) == whole and not left_behind(settings.cache)
@@ -167,9 +167,8 @@ def test_an_import_on_a_full_disk_leaves_nothing(run, elsewhere, tmp_path, one_s
     assert main(["export", folder.run_id, "--format", "zip", "--out", str(path), "--cache", str(settings.cache)]) == 0
     sizes = sorted(part.stat().st_size for part in folder.parts.rglob("*.parquet"))
     for room in (sizes[0] // 2, sizes[-1] - 1, 65_536 + sizes[-1]):
-        full = limited(command("import-run", str(path), "--cache", str(elsewhere.cache)), room)
-        assert full.returncode == 1, room
-        one_sentence(full.stderr.strip().splitlines()[-1])
+        arguments = ("import-run", str(path), "--cache", str(elsewhere.cache))
+        one_sentence(said_where_files_are_short(tmp_path / f"log {room}", room, *arguments))
         assert not queue.list_runs(elsewhere) and not left_behind(elsewhere.cache), room
     assert main(["import-run", str(path), "--cache", str(elsewhere.cache)]) == 0
     assert rows_of(elsewhere.cache, folder.run_id)["runs"] == 1

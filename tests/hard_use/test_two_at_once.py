@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import subprocess
-import sys
 import tarfile
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+from explorer import settings as settings_module
 from explorer.benchmarks.tables import table
 from explorer.results import store as stores
 from explorer.runs.folder import RunFolder
-from explorer.variants import wordnet_files
-
-INGEST = """
-import sys
-from explorer import settings
-from explorer.results import store
-from explorer.runs.folder import RunFolder
-
-found = settings.read(cache=sys.argv[1])
-for run_id in sys.argv[2:]:
-    store.ingest_runs(found, [RunFolder.find(found.runs, run_id)])
-"""
+from explorer.variants import wordnet, wordnet_files
+from tests.forked import Forked
 
 
-def process(code: str, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+def ingest(cache: Path, run_ids: list[str]) -> None:
+    found = settings_module.read(cache=cache)
+    for run_id in run_ids:
+        stores.ingest_runs(found, [RunFolder.find(found.runs, run_id)])
 
 
-def test_two_processes_ingest_while_a_third_reads_and_no_run_is_lost(run):
+def test_two_processes_ingest_while_a_third_reads_and_no_run_is_lost(run, tmp_path):
     settings, folder = run
     stored = []
     for seed in range(1, 9):
@@ -43,14 +34,15 @@ def test_two_processes_ingest_while_a_third_reads_and_no_run_is_lost(run):
             copy.write_part(first, last, tables)
         copy.write_progress(status="complete", total=folder.progress().total)
         stored.append(copy.run_id)
-    writers = [process(INGEST, str(settings.cache), *part) for part in (stored[:4], stored[4:])]
+    log = tmp_path / "log"
+    writers = [Forked(ingest, settings.cache, part, log=log) for part in (stored[:4], stored[4:])]
     counts = []
     while any(writer.poll() is None for writer in writers):
         opened = stores.open_store(settings)
         counts.append(int(opened.frame("SELECT count(DISTINCT run_id) AS n FROM measures")["n"][0]))
         opened.close()
     for writer in writers:
-        assert writer.wait() == 0, writer.stderr.read()
+        assert writer.wait() == 0, log.read_text()
     assert counts == sorted(counts), "a reader saw a run that was gone a moment later"
     opened = stores.open_store(settings)
     assert set(opened.frame("SELECT run_id FROM runs")["run_id"]) == {folder.run_id, *stored}
@@ -81,7 +73,7 @@ def test_a_worker_gets_its_lock_although_others_keep_looking(run):
         thread.start()
     try:
         for _ in range(20):
-            with folder.lock().acquire(timeout=10):
+            with folder.lock().acquire(timeout=10, poll_interval=0.001):
                 pass
     finally:
         stop.set()
@@ -107,25 +99,24 @@ def test_two_imports_under_one_name_leave_one_whole_benchmark(settings, tmp_path
     assert [path.name for path in settings.imports.iterdir()] == ["mine"]
 
 
-PREPARE = """
-import sys
-from explorer import settings
-from explorer.variants import wordnet, wordnet_files
+def prepare(cache: Path, number: int, ready: Path) -> None:
+    """Says where WordNet was found, and how often this process laid it out; two of them begin together."""
+    import nltk
 
-wordnet_files.SIZES = {}
-import nltk
-nltk.data.path = []
-found = settings.read(cache=sys.argv[1])
-made = []
-wordnet.WordNet = lambda folder: folder
-wordnet_files.irregular_forms = lambda: {part: [("went", "go")] for part in wordnet_files.PARTS}
-laid = wordnet_files.unpack_into
-wordnet_files.unpack_into = lambda *given: (made.append(1), laid(*given))
-print(wordnet.open_lexicon(found), len(made))
-"""
+    made = []
+    wordnet_files.SIZES = {}
+    nltk.data.path = []
+    wordnet.WordNet = lambda folder: folder
+    wordnet_files.irregular_forms = lambda: {part: [("went", "go")] for part in wordnet_files.PARTS}
+    lay_out = wordnet_files.unpack_into
+    wordnet_files.unpack_into = lambda *given: (made.append(1), lay_out(*given))
+    (ready / str(number)).touch()
+    while len(list(ready.iterdir())) < 2:
+        time.sleep(0.001)
+    print(wordnet.open_lexicon(settings_module.read(cache=cache)), len(made))
 
 
-def test_wordnet_prepared_by_two_processes_at_once_is_laid_out_once(settings):
+def test_wordnet_prepared_by_two_processes_at_once_is_laid_out_once(settings, tmp_path):
     names = {f"{kind}.{part}" for kind in ("data", "index") for part in wordnet_files.PARTS} - {"data.noun"}
     contents = dict.fromkeys(names | {"data.noun1", "data.noun2", "LICENSE.txt"}, b"x\n" * 100_000)
     contents |= {"lexnames": b"00  adj.all   3\n", "index.sense": b"a%1:01:00:: 1 1 7\n"}
@@ -135,9 +126,11 @@ def test_wordnet_prepared_by_two_processes_at_once_is_laid_out_once(settings):
             entry = tarfile.TarInfo(wordnet_files.INSIDE + name)
             entry.size = len(content)
             tar.addfile(entry, io.BytesIO(content))
-    both = [process(PREPARE, str(settings.cache)) for _ in range(2)]
-    answers = [each.communicate(timeout=120) for each in both]
-    assert all(each.returncode == 0 for each in both), answers
+    logs = [tmp_path / f"log-{number}" for number in range(2)]
+    ready = tmp_path / "ready"
+    ready.mkdir()
+    both = [Forked(prepare, settings.cache, number, ready, log=log) for number, log in enumerate(logs)]
+    assert [each.wait(120) for each in both] == [0, 0], [log.read_text() for log in logs]
     folder = settings.nltk_data / "corpora" / "wordnet"
-    assert sorted(out.split() for out, _ in answers) == [[str(folder), "0"], [str(folder), "1"]]
+    assert sorted(log.read_text().split() for log in logs) == [[str(folder), "0"], [str(folder), "1"]]
     assert not list(folder.parent.glob(".wordnet-*"))

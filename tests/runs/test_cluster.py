@@ -42,7 +42,11 @@ def cluster(way, tmp_path_factory) -> Iterator[None]:
         patch.setenv("EXPLORER_OFFLINE", "1")
         patch.setenv("OMP_NUM_THREADS", "1")
         import ray  # tests/conftest.py has set what it reads when it is imported
+        from ray._private.node import Node
 
+        # What scales a cluster, gathers its logs and answers at its board: a second of processor each, for nothing.
+        for name in ("start_monitor", "start_log_monitor", "start_api_server"):
+            patch.setattr(Node, name, lambda self, **named: None)
         with forked_workers(tmp_path_factory.mktemp("ray")) as runtime_env:
             ray.init(
                 address="local", num_cpus=2, object_store_memory=100 << 20, include_dashboard=False,

@@ -44,15 +44,11 @@ NO_SUCH_WORD = PackedRow((10**6, 5), (-1, 0), (0, 1), (False, True))
 TEXTS = [Request(str(n), 0, "", "The cat sat on the mat." * n) for n in range(1, 4)]
 
 
-# The process of all others is forked where imports are done.
-FROM_NOTHING = "test_rows_are_those_of_a_model_in_the_same_process[accuracy]"
-
-
 @pytest.fixture(autouse=True)
-def a_gpu_would_be_here(monkeypatch, request):
+def a_gpu_would_be_here(monkeypatch):
+    """Processes are forked where imports are done; one run of test_part_processes.py has them begin from nothing."""
     monkeypatch.setattr(own_process, "is_worthwhile", lambda: True)
-    if request.node.name != FROM_NOTHING:
-        monkeypatch.setattr(child_process, "subprocess", FORKED)
+    monkeypatch.setattr(child_process, "subprocess", FORKED)
 
 
 class _Content(list):
