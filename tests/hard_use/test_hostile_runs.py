@@ -197,7 +197,7 @@ def packed(packed_once: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def written(path: Path, entries: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
         for name, data in entries.items():
             out.writestr(name, data)
     return path
