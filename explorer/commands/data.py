@@ -86,6 +86,7 @@ def import_table(args: argparse.Namespace, settings: Settings) -> int:
         connectors=tuple(word.strip() for word in args.connectors.split(",")) if args.connectors else (),
         language=args.language,
     )
+    _refuse_unused(args, reading)
     parsed = table.read_file(path, reading, name, labels)
     left_out = [{"where": skipped.where, "reason": skipped.reason} for skipped in parsed.left_out]
     if not args.json:
@@ -118,6 +119,29 @@ def import_table(args: argparse.Namespace, settings: Settings) -> int:
     instances_read, lost = len(parsed.instances), len(left_out)
     print(f"{instances_read:,} instances {outcome} as {table.PREFIX}{name}; rows left out: {lost:,}")
     return 0
+
+
+def _refuse_unused(args: argparse.Namespace, reading: table.Reading) -> None:
+    """UsageError for what was said and says nothing of this table: it was meant of another, or of another kind."""
+    kind, has_cells = reading.kind, reading.format == "csv"
+    fits = {
+        "gold": (args.gold, kind in ("choice", "contexts"), "a choice"),
+        "first": (args.first, kind == "turns", "sentences by turns"),
+        "acceptable": (args.acceptable, kind in ("judged", "rating"), "judged sentences"),
+        "formula": (args.formula, kind == "suite", "a suite"),
+        "connectors": (args.connectors, reading.prompt == "copa", "a choice of causes and effects"),
+        "split": (args.split, reading.format == "json", "a JSON file with several lists"),
+        "delimiter": (args.delimiter is not None, has_cells, "a table as text"),
+        "quotes": (args.quotes, has_cells, "a table as text"),
+        "header": (args.header, has_cells, "a table as text"),
+        "encoding": (args.encoding, reading.format != "parquet", "a text file"),
+    }
+    for option, (said, fitting, of) in fits.items():
+        if said and not fitting:
+            raise UsageError(
+                f"--{option} is for {of}, and {Path(args.file).name} is read as {kind} ({reading.format}). Leave it "
+                "out, or say the kind with --kind."
+            )
 
 
 def _describe_language(reading: table.Reading, parsed: Parsed) -> str:

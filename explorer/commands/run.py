@@ -6,12 +6,13 @@ import argparse
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common, where
 from explorer.errors import RunError, UsageError
-from explorer.settings import Settings
+from explorer.settings import Settings, path_of
 from explorer.studies import QUESTIONS, declared
 from explorer.studies import study as find_study
 
@@ -78,6 +79,8 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.studies.selection import splits_of
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
+    for name in names:
+        _refuse_table(name, args.study)
     if args.seeds < 1:
         raise UsageError(f"--seeds is {args.seeds}, expected how many seeds, 1 or more.")
     if args.slice and len(names) > 1:
@@ -86,7 +89,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         "suites": args.suite,
         "limit": args.limit,
         "dtype": args.dtype,
-        "settings": dict(_split_setting(text) for text in args.set),
+        "settings": _settings(args.set),
         "only": list(slices.needed(settings, args.slice, names[0]).ids) if args.slice else [],
     }
     # A single run whose weights are not to be kept is a sweep of one.
@@ -220,6 +223,30 @@ def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
         folder, resources, common.report, common.ProgressLine(folder.spec.study), on_cluster=work_here.on_cluster
     )
     return 0 if status == "complete" else 1
+
+
+def _refuse_table(name: str, study: str) -> None:
+    """UsageError where a file is named that is no benchmark yet: of texts, or of terms in a form that is not read."""
+    from explorer.ontologies import as_benchmark
+
+    if not os.path.isfile(path_of(name)) or (study == "ontology" and as_benchmark.is_ontology(name)):
+        return
+    terms = ""
+    if study == "ontology":
+        terms = f" or a file of terms that ends in {', '.join(as_benchmark.ENDINGS)} (or such and .gz)"
+    raise UsageError(
+        f"{name} is a file, expected the name of a benchmark{terms}. A table of texts becomes a benchmark by "
+        "`python -m explorer import FILE --name NAME`, and terms of an ontology are asked by the study ontology."
+    )
+
+
+def _settings(texts: Sequence[str]) -> dict[str, str]:
+    """What --set says, each key once: the last of two values would hide the other."""
+    chosen: dict[str, str] = {}
+    for key, value in map(_split_setting, texts):
+        if chosen.setdefault(key, value) != value:
+            raise UsageError(f"--set gives {key} twice: {chosen[key]!r} and {value!r}. Leave one of them out.")
+    return chosen
 
 
 def _split_setting(text: str) -> tuple[str, str]:

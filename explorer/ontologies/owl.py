@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 from xml.parsers import expat
@@ -55,6 +56,8 @@ def read(text: str, name: str) -> Contents:
             f"{name} cannot be read as OWL ({type(error).__name__}: {str(error)[:120]}). "
             "Give the ontology's OBO file instead."
         ) from error
+    if not concepts and re.search(r"<(\w+:)?Declaration>", text):
+        raise OntologyError(f"{name} is OWL/XML, expected RDF/XML. Convert it, for example with robot convert.")
     # A file may say of a class that it is deprecated in another place than where it describes it.
     classes = tuple(dataclasses.replace(concept, obsolete=curie in deprecated) for curie, concept in concepts.items())
     return Contents(classes, tuple(problems), declared)

@@ -150,7 +150,9 @@ def _delimiter(lines: Sequence[str], name: str, prefix: str) -> str:
         bare = [line.partition(mark)[0] for line in sample if mark in line and bare_id(line.partition(mark)[0])]
         if bare and len(bare) >= len(sample) - 1:
             raise _without_ids(name, bare)
-    first = sample[0].strip()[:60] if sample else ""
+    if not sample:
+        raise OntologyError(f"{name} is empty, expected an ontology's terms. Choose another file.")
+    first = sample[0].strip()[:60]
     raise OntologyError(
         f"{name} begins with {first!r}, where neither a header with an id and a label nor a term's id stands, expected "
         "lines like GO:0006600;creatine metabolic process (or with a tab, comma or | between). Put the id first, or "

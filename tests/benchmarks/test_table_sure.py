@@ -593,3 +593,50 @@ def test_winograd_schemas_with_spans_are_named_however_deep_they_are_nested(tmp_
     )
     with pytest.raises(UsageError, match="the Winograd schemas of SuperGLUE, which cannot be read as they are"):
         parse(tmp_path, "\n".join(lines), name="file.jsonl")
+
+
+# --- what was said of another table, and tables that are none
+
+
+def test_a_sign_that_parts_nothing_is_refused_where_another_parts_the_lines(tmp_path):
+    text = "good,bad\n" + "The cats sleep.,The cats sleeps.\n" * 3
+    with pytest.raises(UsageError, match=r"holds no ';'.*',' parts its lines"):
+        parse(tmp_path, text, delimiter=";")
+    assert parse(tmp_path, text, delimiter=",")[0].kind == "pair"
+    texts = "text\nShe opened the door.\nHe closed the window.\n"
+    assert parse(tmp_path, texts, kind="cloze", delimiter=",")[0].names == (
+        "text",
+    )  # one column has no sign between cells
+
+
+@pytest.mark.parametrize(
+    "name, text, told",
+    [
+        ("a.obo", "format-version: 1.2\n\n[Term]\nid: GO:0000001\nname: one\n", "in OBO"),
+        ("a.txt", "[Term]\nid: GO:0000001\nname: one\n", "in OBO"),
+        ("a.owl", '<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="r"></rdf:RDF>', "in OWL"),
+        ("a.owl", '<?xml version="1.0"?>\n<Ontology xmlns="o"></Ontology>', "in OWL"),
+        ("a.json", '{"graphs": [{"id": "go", "nodes": [{"id": "GO_0000001", "lbl": "one"}]}]}', "in OBO-JSON"),
+        ("a.csv", "GO:0000001;one;3;4\nGO:0000002;two;5;6\n", "ids like GO:0000001"),
+        ("a.csv", "one;GO:0000001\ntwo;GO:0000002\n", "ids like GO:000000"),
+        ("a.csv", "id,label\nGO:0000001,one\n", "an id and a label a row"),
+    ],
+)
+def test_terms_of_an_ontology_are_sent_to_their_study_in_any_form(tmp_path, name, text, told):
+    with pytest.raises(ExplorerError, match=rf"{told}.*run ontology --benchmark FILE"):
+        parse(tmp_path, text, name)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_list_called_json_lines_is_read_as_the_list_it_is(tmp_path, indent):
+    rows = [{"good": "The cats sleep.", "bad": "The cats sleeps."}, {"good": "He is here.", "bad": "He are here."}]
+    _, plain = parse(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "mine.jsonl")
+    reading, parsed = parse(tmp_path, json.dumps(rows, indent=indent), "mine.jsonl")
+    assert reading.format == "json" and parsed.instances == plain.instances
+
+
+def test_a_broken_line_that_begins_with_a_bracket_costs_itself_alone(tmp_path):
+    row = json.dumps({"good": "He is here.", "bad": "He are here."})
+    _, parsed = parse(tmp_path, f"[1, 2\n{row}\nnull\n", "mine.jsonl")
+    assert len(parsed.instances) == 1
+    assert [row.reason for row in parsed.left_out] == ["no JSON", "JSON's null, expected an object"]

@@ -132,3 +132,42 @@ def test_a_wrong_request_is_refused_before_anything_is_stored(settings, capsys, 
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
     assert not settings.runs.exists() or not list(settings.runs.iterdir())
+
+
+@pytest.mark.parametrize(
+    "said, told",
+    [
+        (["--gold", "1"], "--gold is for a choice"),
+        (["--acceptable", "1"], "--acceptable is for judged sentences"),
+        (["--kind", "pair", "--first", "bad"], "--first is for sentences by turns"),
+        (["--connectors", "because,so"], "--connectors is for a choice of causes and effects"),
+        (["--split", "dev"], "--split is for a JSON file with several lists"),
+        (["--formula", "((2;%a%) > (2;%b%))"], "--formula is for a suite"),
+    ],
+)
+def test_what_an_import_says_of_another_kind_of_table_is_refused(settings, capsys, tmp_path, said, told):
+    table = tmp_path / "pairs.csv"
+    table.write_text("good,bad\nThe cats sleep.,The cats sleeps.\n", "utf-8")
+    arguments = ["import", str(table), "--name", "mine", "--cache", str(settings.cache)]
+    assert main([*arguments, *said]) == 1
+    error = capsys.readouterr().err
+    assert told in error and "pairs.csv is read as pair" in error and error.count("\n") == 1
+    assert not (settings.cache / "imports").exists()
+    assert main(arguments) == 0
+
+
+@pytest.mark.parametrize("study, name", [("accuracy", "t.csv"), ("accuracy", "t.jsonl"), ("ontology", "t.jsonl")])
+def test_a_file_that_is_no_benchmark_yet_is_sent_to_import(settings, capsys, tmp_path, study, name):
+    table = tmp_path / name
+    table.write_text("good,bad\nThe cats sleep.,The cats sleeps.\n", "utf-8")
+    arguments = ["run", study, "--model", "gemma-3-270m", "--benchmark", str(table), "--cache", str(settings.cache)]
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert "t.csv is a file" in error or "t.jsonl is a file" in error
+    assert "python -m explorer import FILE --name NAME" in error and error.count("\n") == 1
+
+
+def test_two_values_of_one_setting_are_refused(settings, capsys):
+    arguments = ["run", "accuracy", "--benchmark", "starter_pairs", "--cache", str(settings.cache), "--dry-run"]
+    assert main([*arguments, "--set", "preset=natural", "--set", "preset=lm-eval"]) == 1
+    assert "--set gives preset twice: 'natural' and 'lm-eval'" in capsys.readouterr().err

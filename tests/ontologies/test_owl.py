@@ -79,3 +79,10 @@ def test_other_ways_to_write_owl_are_named_with_what_to_do(start, tmp_path: Path
     (tmp_path / "toy.owl").write_text(start, encoding="utf-8")
     with pytest.raises(OntologyError, match="Convert it"):
         load(tmp_path / "toy.owl", settings)
+
+
+def test_owl_xml_is_told_from_an_ontology_without_terms():
+    declared = '<Declaration><Class IRI="#A"/></Declaration>'
+    text = f'<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#">{declared}</Ontology>'
+    with pytest.raises(OntologyError, match="is OWL/XML, expected RDF/XML"):
+        owl.read(text, "a.owl")

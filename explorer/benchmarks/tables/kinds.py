@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from statistics import median
 
@@ -18,7 +19,7 @@ from explorer.benchmarks.tables.names import (
 from explorer.benchmarks.tables.questions import Answer, Question
 from explorer.benchmarks.tables.roles import ROLES, list_columns
 from explorer.benchmarks.tables.rows import Table
-from explorer.benchmarks.tables.text import look_alike
+from explorer.benchmarks.tables.text import look_alike, no_texts
 from explorer.benchmarks.tables.values import (
     ALIKE,
     acceptable_value,
@@ -63,6 +64,8 @@ def guess_kind(table: Table, file: str, given_columns: Mapping[str, str]) -> Gue
 
 
 TERMS = {"id", "curie", "iri", "term", "termid", "goid", "uberonid", "conceptid", "x"}
+TERM = re.compile(r"[A-Z][A-Za-z]+:[0-9]{4,}")  # an id as ontologies write it
+SAMPLE = 200  # rows whose ids are looked at
 TERM_COLUMNS = TERMS | {"label", "name", "annotations", "annotationcount", "count", "counts", "webcount", "webcounts"}
 
 
@@ -70,11 +73,21 @@ def _refuse_terms(table: Table, file: str) -> None:
     """UsageError for a table of an ontology's terms, which no model is asked about as a table."""
     bare_names = {bare_name(name) for name in table.names}
     if bare_names & TERMS and bare_names & {"label", "name"} and len(bare_names) > 1 and bare_names <= TERM_COLUMNS:
-        raise UsageError(
-            f"{file} has an id and a label a row, like the terms of an ontology. Those are asked by "
-            "`python -m explorer run ontology --benchmark FILE`; if it is a table of texts, say the kind and name the "
-            "columns."
-        )
+        raise _no_table(file, "an id and a label a row")
+    if "graphs.nodes" in table.names or (table.names and table.names[-1] == "nodes" and "id" in table.names):
+        raise no_texts(file, "is an ontology in OBO-JSON, which holds terms and no table")
+    for name in table.names[:2]:
+        cells = [written(cell) for cell in table.column(name)[:SAMPLE]]
+        if cells and len(table.names) > 1 and all(TERM.fullmatch(cell) for cell in cells):
+            raise _no_table(file, f"ids like {cells[0]} in {name}")
+
+
+def _no_table(file: str, what: str) -> UsageError:
+    return UsageError(
+        f"{file} has {what}, like the terms of an ontology. Those are asked by "
+        "`python -m explorer run ontology --benchmark FILE`; if it is a table of texts, say the kind and name the "
+        "columns."
+    )
 
 
 def check_context(kind: str, roles: Mapping[str, str], table: Table, file: str) -> None:

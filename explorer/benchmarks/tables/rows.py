@@ -161,9 +161,13 @@ def suites_of(path: Path, data: bytes, reading: Reading) -> tuple[Any, ...]:
 
 def _guess_format(path: Path, text: str) -> str:
     suffix = path.suffix.lower()
-    if suffix in (".jsonl", ".ndjson"):
-        return "jsonl"
     begin = text.lstrip("\ufeff \t\r\n")
+    if suffix in (".jsonl", ".ndjson"):
+        # JSON by another name: a list of objects, or objects over several lines, is no line of JSON Lines.
+        if begin[:1] == "[" or begin.partition("\n")[0].strip() in ("{", '{"'):
+            limits.check_json(text, path.name)
+            return "json" if _is_json(text.removeprefix("\ufeff")) else "jsonl"
+        return "jsonl"
     if suffix == ".json" or begin[:1] in ("{", "["):
         first = begin.partition("\n")[0].strip()
         # One object on the first line and more lines below are JSON Lines, whatever the file is called. A file of one
@@ -246,7 +250,9 @@ def _rows_of_json(path: Path, text: str, split: str) -> Iterator[tuple[str, Any]
             other_splits = {name: len(lists[name]) for name in objects if name != chosen_split}
             content = lists[chosen_split] if chosen_split else [content]
     if not isinstance(content, list):
-        raise BenchmarkError(f"{path.name} holds a JSON {type(content).__name__}, expected a list of objects.")
+        raise BenchmarkError(
+            f"{path.name} holds {_in_words(content)}, expected a list of objects. Choose another file."
+        )
     for number, row in enumerate(content, 1):
         yield f"row {number}", row
     for name, count in other_splits.items():
@@ -273,12 +279,20 @@ def _from_objects(rows: Iterator[tuple[str, Any]], path: Path) -> Table:
             names |= dict.fromkeys(flat)
             table.add(where, flat)
         else:
-            table.leave_out(where, f"a JSON {type(row).__name__}, expected an object")
+            table.leave_out(where, f"{_in_words(row)}, expected an object")
     if not names:
-        raise BenchmarkError(f"{path.name} has no JSON object with fields, expected one a row. Choose another file.")
+        raise BenchmarkError(f"{path.name} has no row with fields, expected a table. Choose another file.")
     limits.check_columns(len(names), path.name)
     table.names = tuple(names)
     return table
+
+
+def _in_words(value: Any) -> str:
+    """What a JSON value is called."""
+    if value is None:
+        return "JSON's null"
+    words = {bool: "true or false", int: "number", float: "number", str: "text", list: "list"}
+    return f"a JSON {words.get(type(value), 'object')}"
 
 
 def _flatten(row: Mapping[str, Any], levels: int = LEVELS) -> dict[str, Any]:

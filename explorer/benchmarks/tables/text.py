@@ -24,9 +24,19 @@ WIDEST = 2**31 - 1  # characters in a cell
 _FOREIGN = (
     (b"PK\x03\x04", "a zip or Excel file", "Unpack it, or save the sheet as CSV"),
     (b"\x1f\x8b", "a gzip file", "Unpack it"),
+    (b"BZh", "a bzip2 file", "Unpack it"),
+    (b"\xfd7zXZ\x00", "an xz file", "Unpack it"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file", "Unpack it"),
+    (b"\x04\x22\x4d\x18", "an LZ4 file", "Unpack it"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip file", "Unpack it"),
+    (b"Rar!\x1a\x07", "a RAR file", "Unpack it"),
+    (b"ARROW1", "an Arrow or Feather file", "Save its table as Parquet"),
+    (b"SQLite format 3\x00", "an SQLite database", "Save its table as CSV"),
+    (b"\x89HDF", "an HDF5 file", "Save its table as CSV"),
     (b"%PDF", "a PDF", "Save its table as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file", "Save the sheet as CSV"),
 )
+OBO = re.compile(rb"format-version:\s|\[term\]\s")  # how an ontology in OBO begins, in small letters
 EXCEL = re.compile(r"[\ufeff\s]*\"?sep=(.)\"?[ \t]*\r?(\n|$)", re.IGNORECASE)  # names the delimiter to Excel
 
 
@@ -50,6 +60,11 @@ class Line:
     counts: bool = True  # whether it is a row, if an unreadable one; empty lines and comments are none
 
 
+def no_texts(name: str, what: str) -> BenchmarkError:
+    """What to do about the terms of an ontology, which no model is asked about as a table."""
+    return BenchmarkError(f"{name} {what}; those are asked by `python -m explorer run ontology --benchmark FILE`.")
+
+
 def refuse_foreign(data: bytes, name: str) -> None:
     """Raise for what is plainly no table: an archive, a PDF, a web page, nothing."""
     if not data.strip():
@@ -57,7 +72,15 @@ def refuse_foreign(data: bytes, name: str) -> None:
     for start, file_type, advice in _FOREIGN:
         if data.startswith(start):
             raise BenchmarkError(f"{name} is {file_type}, expected a table. {advice} and import that.")
+    if data[257:262] == b"ustar":
+        raise BenchmarkError(f"{name} is a tar file, expected a table. Unpack it and import that.")
     begin = data[:2000].lstrip(codecs.BOM_UTF8 + b" \t\r\n").lower()
+    if begin.startswith((b"<?xml", b"<!doctype rdf", b"<rdf:rdf", b"<ontology")) and any(
+        mark in begin for mark in (b"<rdf:rdf", b"<owl:ontology", b"<ontology")
+    ):
+        raise no_texts(name, "is an ontology in OWL, which holds terms and no table")
+    if OBO.match(begin):
+        raise no_texts(name, "is an ontology in OBO, which holds terms and no table")
     if begin.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml", b"<!doctype")):
         raise BenchmarkError(f"{name} is a web page or XML, expected a table. Download the raw file and import that.")
 
@@ -82,9 +105,15 @@ def guess_dialect(
         delimiter = excel_line[1]
     comments = _comment_lines(text, skip)
     body = _text_after(text, skip + comments)
-    if delimiter is None:
-        sample = body[: body.find("\n", SAMPLE) + 1 or len(body)]  # whole lines, however long
-        delimiter = _guess_delimiter(sample, quoting, prefers_tabs=name.lower().endswith((".tsv", ".tab")))
+    sample = body[: body.find("\n", SAMPLE) + 1 or len(body)]  # whole lines, however long
+    if delimiter is None or (delimiter and delimiter not in body):
+        guessed = _guess_delimiter(sample, quoting, prefers_tabs=name.lower().endswith((".tsv", ".tab")))
+        if delimiter and guessed:  # a table would be read as a text a line
+            raise UsageError(
+                f"{name} holds no {delimiter!r}, expected it between cells; {guessed!r} parts its lines. Name that "
+                "one, or none where a line is one cell."
+            )
+        delimiter = guessed if delimiter is None else delimiter
     if quoting is None:
         quoting = bool(delimiter) and _guess_quoting(body, delimiter)
     if comments and _is_headed_by_comment(text, skip + comments, body, delimiter, quoting):
