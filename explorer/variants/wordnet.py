@@ -8,7 +8,7 @@ import threading
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,11 +72,12 @@ def _unpacked_folder(settings: Settings) -> Path | None:
     return next((folder for folder in _nltk_folders(settings) if not wordnet_files.missing_files(folder)), None)
 
 
-def _nltk_folders(settings: Settings) -> list[Path]:
+def _nltk_folders(settings: Settings) -> Iterator[Path]:
+    """Where WordNet may lie, the cache first: whoever finds it there waits for no import of nltk, most of a second."""
+    yield settings.nltk_data / "corpora" / "wordnet"
     import nltk
 
-    nltk_folders = (folder for folder in nltk.data.path if folder not in _allowed)
-    return [Path(folder) / "corpora" / "wordnet" for folder in (settings.nltk_data, *nltk_folders)]
+    yield from [Path(folder) / "corpora" / "wordnet" for folder in nltk.data.path if folder not in _allowed]
 
 
 def _fetch_once(settings: Settings, progress: Callable[[int, int], None]) -> Path:

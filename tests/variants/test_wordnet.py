@@ -1,5 +1,6 @@
 import collections
 import io
+import sys
 import tarfile
 import threading
 import zipfile
@@ -68,6 +69,13 @@ def test_a_zip_in_the_users_folder_is_unpacked_into_the_cache(settings, tmp_path
     monkeypatch.setattr(wordnet_files, "SIZES", {})
     monkeypatch.setattr("nltk.data.path", [str(tmp_path / "nltk")])
     assert wordnet_room.find_wordnet(settings) == settings.nltk_data / "corpora" / "wordnet"
+
+
+def test_in_the_cache_it_is_found_without_importing_nltk(settings, tmp_path, small_files, monkeypatch):
+    folder = settings.nltk_data / "corpora" / "wordnet"
+    wordnet_files.unpack_into(archive(tmp_path / "a.tar.gz", small_files), folder)
+    monkeypatch.setitem(sys.modules, "nltk", None)
+    assert wordnet_room.find_wordnet(settings) == folder
 
 
 def test_offline_and_without_wordnet_the_error_says_what_to_do(settings, monkeypatch):
