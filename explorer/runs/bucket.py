@@ -34,6 +34,7 @@ class Bucket:
     def __init__(self, url: str, run_id: str) -> None:
         self.url = f"{url.rstrip('/')}/{run_id}"
         self._system, self._root = _open(self.url)
+        self._folders: set[str] = set()  # that are there: an object store is asked anew for each, a question a file
 
     def send(self, path: Path, name: str) -> str:
         """Uploads a file under a name and returns its SHA-256."""
@@ -42,10 +43,17 @@ class Bucket:
     def write(self, name: str, data: bytes) -> str:
         """Uploads bytes under a name and returns their SHA-256."""
         where = f"{self._root}/{name}"
+        folder = where.rsplit("/", 1)[0]
 
         def put_file() -> None:
-            self._system.makedirs(where.rsplit("/", 1)[0], exist_ok=True)
-            self._system.pipe_file(where, data)
+            if folder not in self._folders:
+                self._system.makedirs(folder, exist_ok=True)
+                self._folders.add(folder)
+            try:
+                self._system.pipe_file(where, data)
+            except FileNotFoundError:  # somebody took the folder away
+                self._system.makedirs(folder, exist_ok=True)
+                self._system.pipe_file(where, data)
 
         self._try_again(put_file, f"{self.url}/{name} could not be written")
         return hashlib.sha256(data).hexdigest()

@@ -69,6 +69,7 @@ class FlakyWay:
 def way() -> Iterator[FlakyWay]:
     """The way to an object store on this machine with the bucket `runs`."""
     import boto3
+    from moto import backends
     from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -76,7 +77,10 @@ def way() -> Iterator[FlakyWay]:
     server.start()
     host, port = server.get_host_and_port()
     way = FlakyWay(port)
+    services = list(backends.list_of_moto_modules())
     with pytest.MonkeyPatch.context() as patch:
+        # At each request the server would look through its folders for the services that it knows.
+        patch.setattr(backends, "list_of_moto_modules", lambda: services)
         for name, value in {
             "AWS_ENDPOINT_URL": way.url,
             "AWS_ACCESS_KEY_ID": "an-id",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from explorer.errors import RunError
@@ -113,3 +115,17 @@ def test_what_differs_between_environments_is_named():
         "packages.torch: 2.13.0 or 2.12.0",
     ]
     assert environment.stamp(one) != environment.stamp(two)
+
+
+def test_a_folder_is_made_once_and_again_where_it_was_taken_away(bucket, tmp_path, monkeypatch):
+    made = []
+    plain = bucket._system.makedirs
+    monkeypatch.setattr(
+        bucket._system, "makedirs", lambda path, exist_ok: (made.append(path), plain(path, exist_ok=exist_ok))
+    )
+    for name in ("a", "b"):
+        bucket.write(f"parts/scores/{name}", b"rows")
+    assert len(made) == 1
+    shutil.rmtree(tmp_path / "bucket")
+    bucket.write("parts/scores/c", b"rows")
+    assert bucket.read("parts/scores/c") == b"rows" and len(made) == 2
