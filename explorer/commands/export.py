@@ -52,6 +52,13 @@ def add(subparsers: Any) -> None:
 def export_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps
     from explorer.results import export, words
+
+    if args.by != "auto" and args.table != "words":
+        raise UsageError(f"--by {args.by} is for --table words, which was not asked for. Name it, or leave --by out.")
+    if args.spreadsheet_safe and args.format != "csv":
+        raise UsageError(
+            f"--spreadsheet-safe is for --format csv, and --format is {args.format}. Leave one of them out."
+        )
     from explorer.results.packed_run import PackedRun, find_run
     from explorer.runs import sweep
 

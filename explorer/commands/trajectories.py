@@ -46,6 +46,7 @@ def show_trajectories(args: argparse.Namespace, settings: Settings) -> int:
     along = next((axis for axis in AXES if axis == args.along), None)
     if along is None:
         raise UsageError(f"There is no axis {args.along!r}, expected one of {', '.join(AXES)}.")
+    _refuse_unused(args)
     store = open_store(settings)
     try:
         if args.learned or args.instance:
@@ -66,6 +67,20 @@ def show_trajectories(args: argparse.Namespace, settings: Settings) -> int:
             '"glassbox-s@step{0,1,2,4,...,1024}" glassbox-s --benchmark glassbox_pairs'
         )
     return 0
+
+
+def _refuse_unused(args: argparse.Namespace) -> None:
+    """UsageError for what was said of another question than the one that is answered."""
+    of_instances, of_findings = bool(args.learned or args.instance), bool(args.study or args.benchmark)
+    fits = {
+        "--read": (args.read, of_findings and not of_instances, "findings: give --study and --benchmark"),
+        "--list": (args.list, of_findings and not of_instances, "findings: give --study and --benchmark"),
+        "--popularity": (args.popularity, bool(args.learned), "when instances were learned: give --learned"),
+        "--study": (args.study, not of_instances, "findings: leave --learned and --instance out"),
+    }
+    for option, (said, fitting, of) in fits.items():
+        if said and not fitting:
+            raise UsageError(f"{option} is of {of}, or leave it out.")
 
 
 Rows = tuple[list[dict[str, Any]], tuple[str, ...]]

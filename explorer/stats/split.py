@@ -100,7 +100,8 @@ def rank_split(scores: ArrayLike, right: ArrayLike, *, seeds: int = TIE_BREAKS, 
     """Accuracy of the lower and upper half by rank, equal scores ordered at random anew for each of `seeds` splits."""
     (score, outcome), _ = drop_gaps(numbers(scores), outcomes(right))
     if score.size < 2:
-        return RankSplit(math.nan, math.nan, Estimate.point(math.nan, score.size), 0)
+        too_few = f"{score.size} scored, 2 or more are needed for halves by rank"
+        return RankSplit(math.nan, math.nan, Estimate.point(math.nan, score.size, reason=too_few), 0)
     # Any order of tied items is as good as another, and a single one would be a choice: so the mean over many, and the
     # range that the choice makes. It says nothing about other items.
     rng = np.random.default_rng(seed)

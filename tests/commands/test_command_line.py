@@ -171,3 +171,20 @@ def test_two_values_of_one_setting_are_refused(settings, capsys):
     arguments = ["run", "accuracy", "--benchmark", "starter_pairs", "--cache", str(settings.cache), "--dry-run"]
     assert main([*arguments, "--set", "preset=natural", "--set", "preset=lm-eval"]) == 1
     assert "--set gives preset twice: 'natural' and 'lm-eval'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        ("export RUN --format csv --out x.csv --by characters", "--by characters is for --table words"),
+        ("export RUN --format parquet --out x.parquet --spreadsheet-safe", "--spreadsheet-safe is for --format csv"),
+        ("trajectories --read accuracy", "--read is of findings"),
+        ("trajectories --list", "--list is of findings"),
+        ("trajectories --popularity dose", "--popularity is of when instances were learned"),
+        ("trajectories --learned --study accuracy", "--study is of findings"),
+    ],
+)
+def test_what_is_said_of_another_question_is_refused(settings, capsys, arguments, told):
+    assert main([*arguments.split(), "--cache", str(settings.cache)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {told}") and error.count("\n") == 1

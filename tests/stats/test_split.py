@@ -47,6 +47,12 @@ def test_both_halves_together_are_all_items(pairs):
     assert split.low * sizes[0] + split.high * sizes[1] == pytest.approx(sum(right))
 
 
+def test_halves_of_a_single_score_are_not_there_with_the_reason():
+    for scores in ([], [1.0], [1.0, math.nan]):
+        difference = rank_split(scores, [1] * len(scores)).difference
+        assert math.isnan(difference.value) and "2 or more are needed" in difference.reason
+
+
 def test_quantile_curve_by_hand():
     found = quantile_curve([1, 2, 3, 4, 5, 6, 7, 8], [0, 0, 0, 1, 0, 1, 1, 1], bins=4)
     assert [one.accuracy.value for one in found.bins] == [0, 0.5, 0.5, 1]

@@ -110,6 +110,15 @@ def test_a_run_rates_each_option_by_the_deciles_of_its_own_selection(world, tiny
     assert measures["blimp/g/1", "relative_difference", -1] == pytest.approx((7 - 4.5) / 7)
 
 
+def test_what_a_run_could_not_conclude_says_why(world, tiny_gpt2):
+    folder = run_of(world, tiny_gpt2)
+    assert do(world, folder) == "complete"
+    findings = folder.read("findings")
+    without = findings[findings["value"].isna()].set_index("finding")["reason"]
+    assert "not known" in without["index_is_pretraining_data"]
+    assert without.str.len().min() > 0
+
+
 def test_a_text_shorter_than_n_is_left_out_and_counted(world, tiny_gpt2):
     folder = run_of(world, tiny_gpt2)
     do(world, folder)

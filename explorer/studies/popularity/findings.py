@@ -15,6 +15,7 @@ from explorer.errors import RunError
 from explorer.popularity import indexes
 from explorer.records import RunSpec
 from explorer.rows.builders import Row, finding_row
+from explorer.stats.estimate import Estimate
 from explorer.stats.logistic import LogisticCurve, LogisticFit, Slope, logistic_curve
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
 
 
+UNKNOWN_DATA = "it is not known what the index holds or what the model was trained on"
+
+
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`: everything accuracy concludes, the edges, and each group's low/high halves and curves."""
     rows = accuracy_findings.summarize(spec, resources, folder)
@@ -37,7 +41,8 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     for group, members in groups_of(frame):
         rows += compare(group, frame[members])
     known = indexes.is_pretraining_data(str(spec.settings["index"]), spec.model)
-    rows.append(finding_row(declared.INDEX_IS_PRETRAINING_DATA, "overall", math.nan if known is None else float(known)))
+    told = Estimate.point(float(known)) if known is not None else Estimate.point(math.nan, reason=UNKNOWN_DATA)
+    rows.append(finding_row(declared.INDEX_IS_PRETRAINING_DATA, "overall", told))
     return rows
 
 
