@@ -1,9 +1,12 @@
 import collections
+import importlib.metadata
 import io
+import subprocess
 import sys
 import tarfile
 import threading
 import zipfile
+from pathlib import Path
 
 import pytest
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
@@ -58,6 +61,28 @@ def test_a_damaged_archive_is_named(tmp_path, small_files):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(LexiconError, match=r"a\.tar\.gz"):
         wordnet_files.unpack_into(path, tmp_path / "wordnet")
+
+
+@pytest.mark.parametrize(("setuptools", "fetched"), [("84.2.1", False), ("65.5.0", True), ("", True)])
+def test_the_archive_is_fetched_without_another_setuptools_where_the_one_here_will_do(
+    settings, monkeypatch, setuptools, fetched
+):
+    commands = []
+
+    def version(name):
+        if not setuptools:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return setuptools
+
+    def download(command, seconds):
+        commands.append(command)
+        Path(command[command.index("--dest") + 1], wordnet_files.ARCHIVE).write_bytes(b"an archive")
+        return subprocess.CompletedProcess(command, 0, "")
+
+    monkeypatch.setattr(wordnet_files.metadata, "version", version)
+    monkeypatch.setattr(wordnet_files.stopping, "command", download)
+    assert wordnet_files.download_archive(settings).read_bytes() == b"an archive"
+    assert ("--no-build-isolation" not in commands[0]) == fetched and len(commands) == 1
 
 
 def test_a_zip_in_the_users_folder_is_unpacked_into_the_cache(settings, tmp_path, monkeypatch):
