@@ -23,10 +23,16 @@ CALLED: Mapping[str, str] = {
     "unrelated": "unrelated contexts from",
 }  # fmt: skip
 # By the mark of an imported run; and what is stored of a run says nothing of what was asked.
-UNSAID = ("imported", "log", "tokens", "rows", "after_prefix", chat.TEMPLATE, named_models.FOLDERS)
+UNSAID = (
+    "imported", "log", "tokens", "rows", "after_prefix", chat.TEMPLATE, named_models.FOLDERS, "weights", "data_hash",
+)  # fmt: skip
+BESIDE = ("dtype", "revision", "weights", "data_hash")  # what a spec says of how a run was done beside its settings
 INFILL = "infill:"  # before the name of a causal model that fills gaps
 # Settings that hold hashes of files → what is said where an earlier run has other ones.
-CHANGING: Mapping[str, str] = {chat.TEMPLATE: "chat template", named_models.FOLDERS: "files of a named model"}
+CHANGING: Mapping[str, str] = {
+    chat.TEMPLATE: "chat template", named_models.FOLDERS: "files of a named model", "weights": "weights",
+    "data_hash": "files of the benchmark",
+}  # fmt: skip
 TIME = "%d %b %Y, %H:%M"
 
 About = Callable[[pd.Series], str]
@@ -123,7 +129,8 @@ def changes_in_words(runs: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list
             if not (version := settings.get(name)):
                 continue
             named = settings if name == named_models.FOLDERS else {}
-            of = json.dumps([model, *(named.get(setting) for setting in named_models.NAMING)], default=str)
+            one = settings.get("benchmark") if name == "data_hash" else model
+            of = json.dumps([one, *(named.get(setting) for setting in named_models.NAMING)], default=str)
             seen = known.setdefault(of, [])
             if str(version) not in seen:
                 seen.append(str(version))
@@ -161,7 +168,10 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
         if name not in UNSAID and len({str(of_run.get(name, absent)) for of_run in settings}) > 1
     ]
     changes = changes_in_words(
-        [(str(row.get("model", "")), row["created"], of_run) for row, of_run in zip(rows, settings, strict=True)]
+        [
+            (str(row.get("model", "")), row["created"], {**of_run, "benchmark": row.get("benchmark")})
+            for row, of_run in zip(rows, settings, strict=True)
+        ]
     )
     return [
         {
@@ -188,9 +198,11 @@ def when(created: Any) -> str:
 
 
 def _settings(row: Mapping[Any, Any]) -> dict[str, Any]:
-    if "settings" in row:
-        return dict(json.loads(str(row["settings"])))
-    return dict(json.loads(str(row["spec"])).get("settings") or {}) if row.get("spec") else {}
+    """A run's settings, and what else its spec says of how it was done: numbers of another dtype or of other weights
+    are not the same run done twice."""
+    spec = dict(json.loads(str(row["spec"]))) if row.get("spec") else {}
+    beside = {name: spec[name] for name in BESIDE if spec.get(name)}
+    return {**beside, **(json.loads(str(row["settings"])) if "settings" in row else spec.get("settings") or {})}
 
 
 def _state(row: Mapping[Any, Any]) -> str:

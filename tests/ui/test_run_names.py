@@ -50,6 +50,34 @@ def test_runs_that_read_different_chat_templates_are_told_apart_without_a_hash()
     assert not any("template" in name for name in run_names.names(others).values())
 
 
+def specs_of(*changes: dict) -> pd.DataFrame:
+    """Runs alike but for what their specs say beside settings, each a minute after the one before."""
+    frame = runs(*({"created": datetime(2026, 11, 28, 14, minute)} for minute in range(len(changes))))
+    frame["spec"] = [json.dumps(json.loads(spec) | change) for spec, change in zip(frame["spec"], changes, strict=True)]
+    return frame
+
+
+def test_runs_of_another_dtype_or_revision_are_told_apart_by_it():
+    numbers = specs_of({"dtype": "auto"}, {"dtype": "bfloat16"})
+    assert list(run_names.short_names(numbers).values()) == [
+        "Gemma 3 270M (dtype auto)",
+        "Gemma 3 270M (dtype bfloat16)",
+    ]
+    assert "dtype bfloat16" in run_names.names(numbers)["accuracy-000001"]
+    revisions = list(run_names.short_names(specs_of({"revision": "main"}, {"revision": "step1000"})).values())
+    assert "main" in revisions[0] and "step1000" in revisions[1]
+
+
+def test_runs_of_other_weights_or_other_files_of_a_benchmark_say_so_without_a_hash():
+    for name, label in (("weights", "weights changed"), ("data_hash", "files of the benchmark changed")):
+        frame = specs_of({name: "a" * 16}, {name: "b" * 16})
+        first, second = run_names.short_names(frame).values()
+        assert label not in first and label in second and "bbbb" not in second
+        assert label in run_names.differing_settings(frame)["accuracy-000001"]
+    others = specs_of({"data_hash": "a" * 16}, {"data_hash": "b" * 16}).assign(benchmark=["blimp", "piqa"])
+    assert "files" not in "".join(run_names.short_names(others).values())
+
+
 def test_names_that_would_be_equal_end_in_what_tells_the_runs_apart():
     named = run_names.names(runs({}, {}))
     assert len(set(named.values())) == 2 and named["accuracy-000000"].endswith("000000")

@@ -268,8 +268,10 @@ def _settings(runs: Sequence[RunInfo]) -> list[str]:
                 continue
         parts = [f"{len(spec.suites)} groups" if len(spec.suites) > 1 else "1 group"] if spec.suites else []
         parts += [run_names.settings_in_words(spec.settings, spec.study)]
+        parts += [f"dtype {spec.dtype}"] if spec.dtype not in ("", "auto") else []
         parts += [f"seed {spec.seed}"] if spec.seed else []
         sentences.append(", ".join(filter(None, parts)))
-        settings_of_runs.append((spec.model, run.created, spec.settings))
+        files = {"weights": spec.weights, "data_hash": spec.data_hash, "benchmark": spec.benchmark}
+        settings_of_runs.append((spec.model, run.created, {**spec.settings, **files}))
     changed = run_names.changes_in_words(settings_of_runs)
     return [", ".join(filter(None, pair)) for pair in zip(sentences, changed, strict=True)]
