@@ -80,7 +80,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
     for name in names:
-        _refuse_table(name, args.study)
+        _refuse_table(name, args.study, settings)
     if args.seeds < 1:
         raise UsageError(f"--seeds is {args.seeds}, expected how many seeds, 1 or more.")
     if args.slice and len(names) > 1:
@@ -225,11 +225,15 @@ def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
     return 0 if status == "complete" else 1
 
 
-def _refuse_table(name: str, study: str) -> None:
+def _refuse_table(name: str, study: str, settings: Settings) -> None:
     """UsageError where a file is named that is no benchmark yet: of texts, or of terms in a form that is not read."""
+    from explorer import benchmarks
     from explorer.ontologies import as_benchmark
 
-    if not os.path.isfile(path_of(name)) or (study == "ontology" and as_benchmark.is_ontology(name)):
+    # A benchmark is meant by its name also where a file happens to be called so.
+    if not os.path.isfile(path_of(name)) or name in benchmarks.names(settings):
+        return
+    if study == "ontology" and as_benchmark.is_ontology(name):
         return
     terms = ""
     if study == "ontology":

@@ -167,6 +167,14 @@ def test_a_file_that_is_no_benchmark_yet_is_sent_to_import(settings, capsys, tmp
     assert "python -m explorer import FILE --name NAME" in error and error.count("\n") == 1
 
 
+def test_a_benchmark_is_meant_by_its_name_where_a_file_is_called_so(settings, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "starter_pairs").write_text("a file of something else", "utf-8")
+    asked = ["run", "accuracy", "--model", "gemma-3-270m", "--benchmark", "starter_pairs", "--dry-run", "--limit", "1"]
+    assert main([*asked, "--cache", str(settings.cache)]) == 0
+    assert "accuracy of 1 instances of starter_pairs" in capsys.readouterr().out
+
+
 def test_two_values_of_one_setting_are_refused(settings, capsys):
     arguments = ["run", "accuracy", "--benchmark", "starter_pairs", "--cache", str(settings.cache), "--dry-run"]
     assert main([*arguments, "--set", "preset=natural", "--set", "preset=lm-eval"]) == 1
