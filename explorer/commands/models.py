@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from explorer.commands import common
-from explorer.scoring import catalog, embedded, hf_source
+from explorer.scoring import catalog, hf_source
 from explorer.scoring.catalog import KnownModel
 from explorer.settings import Settings
 
@@ -78,8 +78,8 @@ def _describe_model(model: KnownModel, settings: Settings) -> dict[str, Any]:
 
 def _availability(model: KnownModel, settings: Settings) -> str:
     """Whether a model is ready on this machine, and what it takes if not."""
+    if hf_source.is_here(model, settings):
+        return "yes"
     if model.embedded:
-        if embedded.is_ready(model.id, settings):
-            return "yes"
         return "installed, made ready at first use" if model.embedded.installed else "fetched at first use"
-    return "yes" if hf_source.is_cached(model.id) else "gated" if model.gated else "no"
+    return "gated" if model.gated else "no"

@@ -189,6 +189,15 @@ def is_cached(name: str) -> bool:
     return any(weight_files(path) or bin_files(path) for path in folder.glob("*"))
 
 
+def is_here(model: KnownModel, settings: Settings) -> bool:
+    """Whether a known model can be asked at once: converted, come along, trained or cached; asks no network."""
+    if model.embedded:
+        return embedded.is_ready(model.id, settings)
+    if model.trained_by:
+        return bool(model.folder) or (settings.models / model.id / "config.json").is_file()
+    return is_cached(model.id)
+
+
 def _require_shared(path: Path) -> None:
     """ModelError where another account keeps the model to itself: it is not damaged, and is not made again."""
     if why := sharing.kept_from_us(path):

@@ -13,8 +13,7 @@ from explorer import languages
 from explorer.benchmarks import sources
 from explorer.errors import BenchmarkError
 from explorer.figures.model_names import model_title
-from explorer.scoring import catalog, embedded, hf_source, http, owner_models
-from explorer.scoring.catalog import KnownModel
+from explorer.scoring import catalog, hf_source, http, owner_models
 from explorer.settings import Settings
 from explorer.ui import resources, visitor
 
@@ -125,21 +124,13 @@ def _models(settings: Settings) -> list[ModelHere]:
             parameters=model.parameters,
             license=model.license,
             corpus=model.corpus,
-            ready=_is_here(model, settings),
+            ready=hf_source.is_here(model, settings),
             embedded=model.embedded is not None,
         )
         for model in catalog.MODELS.values()
         if model.kind == "causal"
     ]
     return sorted(rows, key=lambda row: not row.ready)
-
-
-def _is_here(model: KnownModel, settings: Settings) -> bool:
-    if model.embedded:
-        return embedded.is_ready(model.id, settings)
-    if model.trained_by:
-        return bool(model.folder) or (settings.models / model.id / "config.json").is_file()
-    return hf_source.is_cached(model.id)
 
 
 def added_models() -> list[str]:

@@ -37,6 +37,17 @@ def test_a_model_that_is_here_is_shown_so(capsys, settings):
     assert "use restrictions" in said.err
 
 
+def test_a_glass_box_model_is_here_where_it_came_along_or_was_trained(capsys, settings):
+    def here():
+        _, said = call(capsys, settings, "models", "--json")
+        return {row["id"]: row["here"] for row in json.loads(said.out)}
+
+    assert here()["glassbox-m"] == "yes" and here()["glassbox-s"] == "no"
+    (settings.models / "glassbox-s").mkdir(parents=True)
+    (settings.models / "glassbox-s" / "config.json").write_text("{}")
+    assert here()["glassbox-s"] == "yes"
+
+
 def test_a_folder_can_be_checked(capsys, settings, tiny_gpt2):
     status, said = call(capsys, settings, "models", "add", str(tiny_gpt2), "--json")
     assert status == 0 and json.loads(said.out)["weights"].startswith("sha256:")
