@@ -617,6 +617,11 @@ def test_a_sign_that_parts_nothing_is_refused_where_another_parts_the_lines(tmp_
         ("a.owl", '<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="r"></rdf:RDF>', "in OWL"),
         ("a.owl", '<?xml version="1.0"?>\n<Ontology xmlns="o"></Ontology>', "in OWL"),
         ("a.json", '{"graphs": [{"id": "go", "nodes": [{"id": "GO_0000001", "lbl": "one"}]}]}', "in OBO-JSON"),
+        (
+            "a.json",
+            json.dumps({"graphs": [{"nodes": [{"id": "GO_1"}], "edges": [], "id": "go", "meta": {"v": "1"}}]}),
+            "in OBO-JSON",
+        ),
         ("a.csv", "GO:0000001;one;3;4\nGO:0000002;two;5;6\n", "ids like GO:0000001"),
         ("a.csv", "one;GO:0000001\ntwo;GO:0000002\n", "ids like GO:000000"),
         ("a.csv", "id,label\nGO:0000001,one\n", "an id and a label a row"),
@@ -625,6 +630,23 @@ def test_a_sign_that_parts_nothing_is_refused_where_another_parts_the_lines(tmp_
 def test_terms_of_an_ontology_are_sent_to_their_study_in_any_form(tmp_path, name, text, told):
     with pytest.raises(ExplorerError, match=rf"{told}.*run ontology --benchmark FILE"):
         parse(tmp_path, text, name)
+
+
+@pytest.mark.parametrize(
+    "text, kind",
+    [
+        ("id,sentence_good,sentence_bad\nAgr:0001,The cats sleep.,The cats sleeps.\n", "pair"),
+        ("id,question,choices,answer\nMMLU:0001,What?,\"['a', 'b']\",0\nMMLU:0002,Who?,\"['c', 'd']\",1\n", "choice"),
+    ],
+)
+def test_texts_whose_ids_look_like_terms_are_read_as_what_they_are(tmp_path, text, kind):
+    assert parse(tmp_path, text)[0].kind == kind
+
+
+def test_a_column_called_nodes_makes_no_ontology(tmp_path):
+    with pytest.raises(ExplorerError) as refused:
+        parse(tmp_path, "id,question,answer,nodes\nq1,How many?,two,3\nq2,How much?,one,4\n")
+    assert "OBO-JSON" not in str(refused.value)
 
 
 @pytest.mark.parametrize("indent", [None, 2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 from statistics import median
 
 from explorer.benchmarks.tables.choices import find_choice, find_contexts, refuse_options_inside
@@ -66,6 +67,7 @@ def guess_kind(table: Table, file: str, given_columns: Mapping[str, str]) -> Gue
 TERMS = {"id", "curie", "iri", "term", "termid", "goid", "uberonid", "conceptid", "x"}
 TERM = re.compile(r"[A-Z][A-Za-z]+:[0-9]{4,}")  # an id as ontologies write it
 SAMPLE = 200  # rows whose ids are looked at
+TEXT_ROLES = ("good", "bad", "context", "options", "contexts", "text", "second", "sentence", "region", "content")
 TERM_COLUMNS = TERMS | {"label", "name", "annotations", "annotationcount", "count", "counts", "webcount", "webcounts"}
 
 
@@ -74,12 +76,20 @@ def _refuse_terms(table: Table, file: str) -> None:
     bare_names = {bare_name(name) for name in table.names}
     if bare_names & TERMS and bare_names & {"label", "name"} and len(bare_names) > 1 and bare_names <= TERM_COLUMNS:
         raise _no_table(file, "an id and a label a row")
-    if "graphs.nodes" in table.names or (table.names and table.names[-1] == "nodes" and "id" in table.names):
+    if any(_holds_nodes(table.column(name)) for name in table.names if name.rpartition(".")[2] == "nodes"):
         raise no_texts(file, "is an ontology in OBO-JSON, which holds terms and no table")
+    if len(table.names) == 1 or any(find_column(role, table.names) for role in TEXT_ROLES):
+        return  # texts may have ids that are written so, too
     for name in table.names[:2]:
         cells = [written(cell) for cell in table.column(name)[:SAMPLE]]
-        if cells and len(table.names) > 1 and all(TERM.fullmatch(cell) for cell in cells):
+        if cells and all(TERM.fullmatch(cell) for cell in cells):
             raise _no_table(file, f"ids like {cells[0]} in {name}")
+
+
+def _holds_nodes(cells: Sequence[Any]) -> bool:
+    """Whether the first cell is a list of terms, as an ontology's graph has it."""
+    first = cells[0] if cells else None
+    return isinstance(first, list) and bool(first) and isinstance(first[0], dict) and "id" in first[0]
 
 
 def _no_table(file: str, what: str) -> UsageError:
