@@ -128,15 +128,22 @@ def changes_in_words(runs: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list
             model, _, settings = runs[place]
             if not (version := settings.get(name)):
                 continue
-            named = settings if name == named_models.FOLDERS else {}
-            one = settings.get("benchmark") if name == "data_hash" else model
-            of = json.dumps([one, *(named.get(setting) for setting in named_models.NAMING)], default=str)
+            if name == "data_hash" and settings.get("imported"):
+                continue  # the hash of what was imported
+            of = json.dumps(_owner_of_files(name, model, settings), default=str)
             seen = known.setdefault(of, [])
             if str(version) not in seen:
                 seen.append(str(version))
             if often := seen.index(str(version)):
                 changes_of_runs[place].append(f"{label} changed{' again' if often > 1 else ''}")
     return [", ".join(words) for words in changes_of_runs]
+
+
+def _owner_of_files(name: str, model: str, settings: Mapping[str, Any]) -> list[Any]:
+    """Whose files a hash is of: other hashes of the same mean that they have changed."""
+    if name == "data_hash":
+        return [settings.get("benchmark"), settings.get("split")]  # each split has files of its own
+    return [model, *(settings.get(setting) for setting in named_models.NAMING if name == named_models.FOLDERS)]
 
 
 def _setting(name: str, value: Any) -> str:
@@ -161,11 +168,10 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
     """What can be said of each run, piece by piece, in the order in which a name says it."""
     rows = runs.to_dict("records")
     settings = [_settings(row) for row in rows]
-    absent = object()
     varying = [
         name
         for name in dict.fromkeys(name for of_run in settings for name in of_run)
-        if name not in UNSAID and len({str(of_run.get(name, absent)) for of_run in settings}) > 1
+        if name not in UNSAID and _varies(name, settings)
     ]
     changes = changes_in_words(
         [
@@ -190,6 +196,12 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
     ]
 
 
+def _varies(name: str, settings: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether runs differ in a setting; an endpoint or an import has no dtype that could be another one."""
+    known = {str(of_run[name]) for of_run in settings if name in of_run}
+    return len(known) > 1 or (name not in BESIDE and bool(known) and any(name not in of_run for of_run in settings))
+
+
 def when(created: Any) -> str:
     """The time at which a run was started, of this machine's clock; the database keeps that of Greenwich."""
     if isinstance(created, datetime):
@@ -202,6 +214,8 @@ def _settings(row: Mapping[Any, Any]) -> dict[str, Any]:
     are not the same run done twice."""
     spec = dict(json.loads(str(row["spec"]))) if row.get("spec") else {}
     beside = {name: spec[name] for name in BESIDE if spec.get(name)}
+    if "@" in str(spec.get("model", "")):  # the model's own name says it
+        beside.pop("revision", None)
     return {**beside, **(json.loads(str(row["settings"])) if "settings" in row else spec.get("settings") or {})}
 
 

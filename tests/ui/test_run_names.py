@@ -78,6 +78,23 @@ def test_runs_of_other_weights_or_other_files_of_a_benchmark_say_so_without_a_ha
     assert "files" not in "".join(run_names.short_names(others).values())
 
 
+def test_checkpoints_whose_names_say_their_revision_were_asked_alike():
+    steps = [{"model": f"glassbox-m@{step}", "revision": step} for step in ("step1", "step2")]
+    frame = specs_of(*steps).assign(model=[step["model"] for step in steps])
+    assert set(run_names.differing_settings(frame).values()) == {""}
+
+
+def test_what_has_no_dtype_differs_in_none():
+    assert set(run_names.differing_settings(specs_of({"dtype": "float32"}, {"dtype": ""})).values()) == {""}
+
+
+def test_other_files_are_those_of_a_split_and_never_of_an_import():
+    hashes = ({"data_hash": "a" * 16}, {"data_hash": "b" * 16})
+    for settings in ({"split": "dev"}, {"imported": "predictions"}):
+        frame = specs_of(hashes[0], {**hashes[1], "settings": settings})
+        assert "files of the benchmark" not in "".join(run_names.differing_settings(frame).values())
+
+
 def test_names_that_would_be_equal_end_in_what_tells_the_runs_apart():
     named = run_names.names(runs({}, {}))
     assert len(set(named.values())) == 2 and named["accuracy-000000"].endswith("000000")
