@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from explorer.scoring.model import Encoding, Progress, RowScores
 from explorer.scoring.policy import Bos, Split
 
 
-class TextModel:
+class TextModel(abc.ABC):
     """A loaded causal language model that reads texts; safe to call from several threads."""
 
     tokenizer: Any  # of transformers, or what chat templates and `TextEncoder` ask of one
@@ -36,13 +37,13 @@ class TextModel:
         return self.runner.row_tokens
 
     @property
+    @abc.abstractmethod
     def ends(self) -> frozenset[int]:
         """The tokens at which it ends an answer."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def record(self) -> dict[str, str | int]:
         """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how rows are batched."""
-        raise NotImplementedError
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
         """One request as token ids."""
