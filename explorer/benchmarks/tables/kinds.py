@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 from statistics import median
+from typing import Any
 
 from explorer.benchmarks.tables.choices import find_choice, find_contexts, refuse_options_inside
 from explorer.benchmarks.tables.instances import NO_CLASS
