@@ -11,6 +11,7 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.figures.runs import MOST_ROWS, dots_of_runs
+from explorer.records import RunSpec
 from explorer.resources import Resources
 from explorer.results.store import Store
 from explorer.runs import request, worker
@@ -214,6 +215,16 @@ def test_where_all_runs_came_along_the_page_opens_on_that_of_the_bar():
     assert run_list.first_of(runs, Chosen("gemma", "copa")).run_id == "judged"
     assert run_list.first_of(runs, Chosen("gemma", "blimp")).run_id == "other"
     assert run_list.first_of([run("own", "here"), *runs], Chosen("gemma", "copa")).run_id == "own"
+
+
+def test_a_dtype_is_said_where_one_model_was_asked_about_one_benchmark_in_several():
+    def of(model, benchmark, dtype):
+        return RunSpec(study="accuracy", version=1, model=model, benchmark=benchmark, dtype=dtype)
+
+    twice = [of("gemma", "copa", "float32"), of("gemma", "copa", "auto"), of("gemma", "copa", "")]
+    others = [of("gemma", "piqa", "float32"), of("smollm", "copa", "bfloat16"), None]
+    said = run_list.dtypes_in_words([*twice, *others])
+    assert said == ["dtype float32", "dtype auto", "", "", "", ""]
 
 
 def test_where_half_of_the_margins_lie_is_said_above_their_figure():

@@ -254,24 +254,41 @@ def _spec_of(text: str) -> RunSpec:
 def _settings(runs: Sequence[RunInfo]) -> list[str]:
     """What each run was asked for beyond its study's defaults, in words."""
     stored = resources.ask_store(queries.runs).set_index("run_id")
+    specs_of_runs = [_stored_spec(run.run_id, stored) for run in runs]
+    dtypes = dtypes_in_words(specs_of_runs)
     sentences = []
     settings_of_runs: list[tuple[str, Any, Mapping[str, Any]]] = []
-    for run in runs:
-        if run.run_id in stored.index:
-            spec = _spec_of(str(stored.at[run.run_id, "spec"]))
-        else:
-            try:
-                spec = RunFolder(resources.settings().runs / run.run_id).spec
-            except ExplorerError:
-                sentences.append("")
-                settings_of_runs.append(("", run.created, {}))
-                continue
+    for run, spec, dtype in zip(runs, specs_of_runs, dtypes, strict=True):
+        if spec is None:
+            sentences.append("")
+            settings_of_runs.append(("", run.created, {}))
+            continue
         parts = [f"{len(spec.suites)} groups" if len(spec.suites) > 1 else "1 group"] if spec.suites else []
-        parts += [run_names.settings_in_words(spec.settings, spec.study)]
-        parts += [f"dtype {spec.dtype}"] if spec.dtype not in ("", "auto") else []
+        parts += [run_names.settings_in_words(spec.settings, spec.study), dtype]
         parts += [f"seed {spec.seed}"] if spec.seed else []
         sentences.append(", ".join(filter(None, parts)))
         files = {"weights": spec.weights, "data_hash": spec.data_hash, "benchmark": spec.benchmark}
         settings_of_runs.append((spec.model, run.created, {**spec.settings, **files}))
     changed = run_names.changes_in_words(settings_of_runs)
     return [", ".join(filter(None, pair)) for pair in zip(sentences, changed, strict=True)]
+
+
+def _stored_spec(run_id: str, stored: pd.DataFrame) -> RunSpec | None:
+    """What a run was asked for; none where nobody can tell any more."""
+    if run_id in stored.index:
+        return _spec_of(str(stored.at[run_id, "spec"]))
+    try:
+        return RunFolder(resources.settings().runs / run_id).spec
+    except ExplorerError:
+        return None
+
+
+def dtypes_in_words(specs_of_runs: Sequence[RunSpec | None]) -> list[str]:
+    """The dtype of each run, where a model was asked about a benchmark in more than one; else ""."""
+    known: dict[tuple[str, str], set[str]] = {}
+    for spec in filter(None, specs_of_runs):
+        known.setdefault((spec.model, spec.benchmark), set()).update(filter(None, [spec.dtype]))
+    return [
+        f"dtype {spec.dtype}" if spec and spec.dtype and len(known[spec.model, spec.benchmark]) > 1 else ""
+        for spec in specs_of_runs
+    ]
